@@ -1,0 +1,110 @@
+// Queue: work in order, asynchronous to the caller, with the same meaning on the GPU and on the host.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "devobj/types.hpp"
+
+namespace devobj {
+
+/// How a host queue runs its work: at once in the caller's thread, or in order on a worker thread of its own.
+/// `from_environment` is DEVOBJ_HOST_QUEUE (synchronous or worker), synchronous without it.
+enum class HostMode : int { from_environment, synchronous, worker };
+
+struct QueueOptions {
+  HostMode host_mode = HostMode::from_environment;
+  bool high_priority = false;  ///< CUDA: a stream whose blocks are scheduled before those of ordinary queues
+  int device = -1;             ///< CUDA: the device's number; -1 is the one in use (DEVOBJ_DEVICE or 0)
+};
+
+/// A moment in a queue's work.
+class Event {
+ public:
+  Event() = default;
+  void wait() const;          ///< Waits in the calling thread until the moment has come.
+  bool ready() const;         ///< True if it has come; does not wait.
+  double milliseconds_since(const Event& earlier) const;  ///< Time between two events of CUDA queues. Waits.
+
+  struct Impl;
+
+ private:
+  friend class Queue;
+  std::shared_ptr<Impl> impl_;
+};
+
+/// A queue owns a stream and a cuBLAS handle (CUDA) or a worker thread (host, if asked for). It is the last argument
+/// of every operation. Operations of one queue run in order; those of two queues in any order, unless an Event or a
+/// SideQueue says otherwise. Not copyable. One thread at a time may use a queue.
+class Queue {
+ public:
+  /// Errors: no_device if `cuda` is asked for and cannot be had, with the reason; invalid_argument for a bad
+  /// DEVOBJ_ environment variable.
+  explicit Queue(Backend backend = Backend::automatic, QueueOptions options = {});
+  ~Queue();  ///< Waits for the queue's work.
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  Backend backend() const noexcept;
+  bool on_cuda() const noexcept { return on_cuda_; }
+  int device() const noexcept;
+
+  /// Waits until all work is done. Throws the first error that occurred in it, with the routine it came from.
+  void wait();
+  /// Marks this moment.
+  Event record();
+  /// Later work of this queue starts after `event`. Does not wait.
+  void wait_for(const Event& event);
+
+  void* stream() const noexcept;  ///< the cudaStream_t; null on the host
+  void* blas() const;             ///< the cublasHandle_t, set to this stream; null on the host. Created at the first call.
+
+  /// Host: runs `work` in order with the queue's other work. `name` is what an error is reported as.
+  template <class Work> void submit(const char* name, Work&& work) {
+    if (synchronous_) {
+      work();
+      return;
+    }
+    enqueue(name, std::function<void()>(std::forward<Work>(work)));
+  }
+  /// CUDA: checks the launch of `name`; under DEVOBJ_CHECK=1 waits for it too.
+  void launched(const char* name);
+
+  struct Impl;
+  const std::shared_ptr<Impl>& impl() const noexcept { return impl_; }
+
+ private:
+  friend class SideQueue;
+  void enqueue(const char* name, std::function<void()> work);
+  std::shared_ptr<Impl> impl_;
+  bool on_cuda_ = false;
+  bool synchronous_ = true;
+};
+
+/// A second queue for one scope: it starts after the work that `parent` has now, and its destructor makes the
+/// parent's later work wait for it, also when an exception leaves the scope. The queue itself is cached in the parent.
+class SideQueue {
+ public:
+  explicit SideQueue(Queue& parent, bool high_priority = false);
+  ~SideQueue();
+  SideQueue(const SideQueue&) = delete;
+  SideQueue& operator=(const SideQueue&) = delete;
+  Queue& queue() noexcept { return *side_; }
+  operator Queue&() noexcept { return *side_; }
+
+ private:
+  Queue& parent_;
+  std::unique_ptr<Queue> side_;
+  bool high_priority_;
+};
+
+/// What `automatic` stands for here and now, and why in words ("no CUDA driver on this machine", ...).
+struct BackendChoice {
+  Backend backend;
+  std::string reason;
+};
+/// Errors: no_device and invalid_argument as for Queue.
+BackendChoice choose_backend(Backend wanted);
+
+}  // namespace devobj
