@@ -1,0 +1,195 @@
+// Transfers between host arrays and views, and copies on the device.
+#include "devobj/matrix.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "blas_checks.hpp"
+#include "kernels/device.hpp"
+#include "kernels/host/team.hpp"
+#include "kernels/kernels.hpp"
+#include "memory.hpp"
+
+namespace devobj {
+namespace {
+
+// Pageable memory travels in pieces of this size, so that packing one piece and copying another overlap and
+// the pieces stay in the CPU's cache.
+constexpr std::int64_t piece_bytes = 4 << 20;
+constexpr int pieces_in_flight = 4;
+
+template <class T> void check_shapes(const char* routine, HostArray<T> host, std::int64_t rows, std::int64_t cols) {
+  require(host.rows == rows && host.cols == cols, routine, ": the host array is ", host.rows, " x ", host.cols,
+          ", but the device object is ", rows, " x ", cols);
+  require(host.data != nullptr || rows == 0 || cols == 0, routine, ": the host array is null, but has ", rows, " x ",
+          cols, " elements");
+}
+
+// The bytes from the lowest to the highest element lie in one block that cudaMemcpy2D can describe.
+template <class T> bool plain_columns(HostArray<T> host) {
+  return host.row_stride == 1 && (host.cols <= 1 || host.col_stride >= host.rows);
+}
+
+cuda::PointerKind kind_of(const char* routine, const void* host) {
+  cuda::PointerKind kind = cuda::pointer_kind(host);
+  require(kind != cuda::PointerKind::device, routine, ": the host array's address ", host, " is device memory");
+  return kind;
+}
+
+// Cuts a rows x cols array into pieces of at most piece_bytes: whole columns if they fit, otherwise parts of columns.
+struct Pieces {
+  std::int64_t rows, cols, piece_rows, piece_cols, down, count;
+  Pieces(std::int64_t rows_, std::int64_t cols_, std::int64_t element_bytes) : rows(rows_), cols(cols_) {
+    std::int64_t elements = piece_bytes / element_bytes;
+    piece_rows = std::min(rows, elements);
+    piece_cols = std::clamp<std::int64_t>(elements / piece_rows, 1, cols);
+    down = (rows + piece_rows - 1) / piece_rows;
+    count = down * ((cols + piece_cols - 1) / piece_cols);
+  }
+  Range row_range(std::int64_t p) const {
+    std::int64_t begin = p % down * piece_rows;
+    return {begin, std::min(rows, begin + piece_rows)};
+  }
+  Range col_range(std::int64_t p) const {
+    std::int64_t begin = p / down * piece_cols;
+    return {begin, std::min(cols, begin + piece_cols)};
+  }
+};
+
+template <class T> struct Stage {
+  PinnedBuffer buffer;
+  Event copied;
+};
+
+template <class T> T* element(HostArray<T> host, std::int64_t i, std::int64_t j) {
+  return host.data + i * host.row_stride + j * host.col_stride;
+}
+
+template <class T> void cuda_copy(T* dst, std::int64_t ldd, const T* src, std::int64_t lds, std::int64_t rows, std::int64_t cols, Queue& q) {
+  cuda::copy_2d(dst, ldd * sizeof(T), src, lds * sizeof(T), rows * sizeof(T), cols, q.stream());
+}
+
+// Waits for the queue on every way out, so that no copy outlives the buffers it uses.
+struct Joined {
+  Queue& q;
+  ~Joined() {
+    try {
+      q.wait();
+    } catch (...) {  // the error's owner has thrown already, or meets it at its next wait
+    }
+  }
+};
+
+template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Queue& q) {
+  const Pieces pieces(dst.rows, dst.cols, sizeof(T));
+  const std::int64_t stages = std::min<std::int64_t>(pieces_in_flight, pieces.count);
+  Stage<T> stage[pieces_in_flight];
+  for (std::int64_t s = 0; s < stages; ++s)
+    stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
+  host::Team::Session session(host::Team::shared());
+  Joined joined{q};
+  for (std::int64_t p = 0; p < pieces.count; ++p) {
+    Stage<T>& s = stage[p % stages];
+    const Range r = pieces.row_range(p), c = pieces.col_range(p);
+    s.copied.wait();
+    host::pack(element(src, r.begin, c.begin), sizeof(T), r.size(), c.size(), src.row_stride, src.col_stride,
+               s.buffer.template as<T>(), r.size());
+    cuda_copy<T>(dst(r, c).data, dst.ld, s.buffer.template as<T>(), r.size(), r.size(), c.size(), q);
+    s.copied = q.record();
+  }
+  q.wait();
+}
+
+template <class T> void stage_to_host(View<T> src, HostArray<T> dst, Queue& q) {
+  const Pieces pieces(src.rows, src.cols, sizeof(T));
+  const std::int64_t stages = std::min<std::int64_t>(pieces_in_flight, pieces.count);
+  Stage<T> stage[pieces_in_flight];
+  for (std::int64_t s = 0; s < stages; ++s)
+    stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
+  host::Team::Session session(host::Team::shared());
+  Joined joined{q};
+  auto start = [&](std::int64_t p) {
+    Stage<T>& s = stage[p % stages];
+    const Range r = pieces.row_range(p), c = pieces.col_range(p);
+    cuda_copy<T>(s.buffer.template as<T>(), r.size(), src(r, c).data, src.ld, r.size(), c.size(), q);
+    s.copied = q.record();
+  };
+  for (std::int64_t p = 0; p < stages; ++p) start(p);
+  for (std::int64_t p = 0; p < pieces.count; ++p) {
+    Stage<T>& s = stage[p % stages];
+    const Range r = pieces.row_range(p), c = pieces.col_range(p);
+    s.copied.wait();
+    host::unpack(s.buffer.template as<T>(), r.size(), sizeof(T), r.size(), c.size(), element(dst, r.begin, c.begin),
+                 dst.row_stride, dst.col_stride);
+    if (p + stages < pieces.count) start(p + stages);
+  }
+}
+
+}  // namespace
+
+template <class T> void to_device(HostArray<const scalar<T>> src, View<T> dst, Queue& q) {
+  check_shapes("transfer to device", src, dst.rows, dst.cols);
+  if (dst.empty()) return;
+  if constexpr (cuda_built) {
+    if (q.on_cuda()) {
+      cuda::PointerKind kind = kind_of("transfer to device", src.data);
+      if (plain_columns(src) && (kind != cuda::PointerKind::pageable ||
+                                 (dst.size() * std::int64_t(sizeof(T)) <= 64 * 1024))) {
+        cuda_copy<T>(dst.data, dst.ld, src.data, std::max(src.rows, src.col_stride), src.rows, src.cols, q);
+        return q.wait();
+      }
+      return stage_to_device<T>(src, dst, q);
+    }
+  }
+  q.submit("transfer to device", [=] {
+    host::pack(src.data, sizeof(T), src.rows, src.cols, src.row_stride, src.col_stride, dst.data, dst.ld);
+  });
+  q.wait();
+}
+
+template <class T> void to_host(View<T> src, HostArray<scalar<T>> dst, Queue& q) {
+  check_shapes("transfer to host", dst, src.rows, src.cols);
+  if (src.empty()) return;
+  if constexpr (cuda_built) {
+    if (q.on_cuda()) {
+      cuda::PointerKind kind = kind_of("transfer to host", dst.data);
+      if (plain_columns(dst) && (kind != cuda::PointerKind::pageable ||
+                                 (src.size() * std::int64_t(sizeof(T)) <= 64 * 1024))) {
+        cuda_copy<T>(dst.data, std::max(dst.rows, dst.col_stride), src.data, src.ld, src.rows, src.cols, q);
+        return q.wait();
+      }
+      return stage_to_host<T>(src, dst, q);
+    }
+  }
+  q.submit("transfer to host", [=] {
+    host::unpack(src.data, src.ld, sizeof(T), src.rows, src.cols, dst.data, dst.row_stride, dst.col_stride);
+  });
+  q.wait();
+}
+
+template <class T> void copy(View<T> src, View<T> dst, Queue& q) {
+  require(src.rows == dst.rows && src.cols == dst.cols, "copy: src is ", src.rows, " x ", src.cols, ", but dst is ",
+          dst.rows, " x ", dst.cols);
+  if (src.empty()) return;
+  require_distinct("copy", "src", src, "dst", dst);
+  if constexpr (cuda_built) {
+    if (q.on_cuda()) {
+      cuda_copy<T>(dst.data, dst.ld, src.data, src.ld, src.rows, src.cols, q);
+      return q.launched("copy");
+    }
+  }
+  q.submit("copy", [=] {
+    for (std::int64_t j = 0; j < src.cols; ++j)
+      std::memcpy(static_cast<void*>(dst.data + j * dst.ld), src.data + j * src.ld, src.rows * sizeof(T));
+  });
+}
+
+#define INSTANTIATE(T)                                                   \
+  template void to_device<T>(HostArray<const T>, View<T>, Queue&);       \
+  template void to_host<T>(View<T>, HostArray<T>, Queue&);               \
+  template void copy<T>(View<T>, View<T>, Queue&);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+INSTANTIATE(std::int32_t)
+#undef INSTANTIATE
+
+}  // namespace devobj

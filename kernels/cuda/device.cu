@@ -1,0 +1,230 @@
+// The CUDA runtime behind kernels/device.hpp.
+#include "kernels/device.hpp"
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <map>
+#include <mutex>
+
+#include "devobj/error.hpp"
+
+namespace devobj::cuda {
+namespace {
+
+__global__ void probe_kernel() {}
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  fail(status == cudaErrorMemoryAllocation ? Status::out_of_memory : Status::device_error, what, ": CUDA error ",
+       static_cast<int>(status), ", ", cudaGetErrorString(status));
+}
+
+// One pool per device for the life of the process; it keeps what was freed.
+cudaMemPool_t pool_of(int device) noexcept {
+  static std::mutex mutex;
+  static auto* pools = new std::map<int, cudaMemPool_t>;
+  std::lock_guard lock(mutex);
+  auto found = pools->find(device);
+  if (found != pools->end()) return found->second;
+  cudaMemPoolProps props = {};
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = device;
+  cudaMemPool_t pool = nullptr;
+  if (cudaMemPoolCreate(&pool, &props) != cudaSuccess) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  unsigned long long keep = ~0ull;
+  cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+  (*pools)[device] = pool;
+  return pool;
+}
+
+cudaStream_t as_stream(void* stream) { return static_cast<cudaStream_t>(stream); }
+cudaEvent_t as_event(void* event) { return static_cast<cudaEvent_t>(event); }
+
+}  // namespace
+
+Probe probe(int device) noexcept {
+  Probe result;
+  try {
+    int count = 0;
+    cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaErrorInsufficientDriver || status == cudaErrorStubLibrary) {
+      int driver = 0, needed = CUDART_VERSION;
+      cudaDriverGetVersion(&driver);
+      result.text = driver == 0 ? "no CUDA driver on this machine"
+                                : "the CUDA driver supports CUDA " + std::to_string(driver / 1000) + "." +
+                                      std::to_string(driver % 1000 / 10) + ", this library needs " +
+                                      std::to_string(needed / 1000) + "." + std::to_string(needed % 1000 / 10);
+    } else if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0)) {
+      result.text = "no CUDA device on this machine";
+    } else if (status != cudaSuccess) {
+      result.text = std::string("CUDA cannot be used: ") + cudaGetErrorString(status);
+    } else if (device < 0 || device >= count) {
+      result.text = "there is no CUDA device " + std::to_string(device) + "; there are " + std::to_string(count);
+    } else {
+      DeviceScope scope(device);
+      cudaFuncAttributes attributes;
+      status = cudaFuncGetAttributes(&attributes, probe_kernel);
+      if (status == cudaSuccess) {
+        result.usable = true;
+        result.text = describe(device);
+      } else {
+        result.text = describe(device) + " cannot run this build: " + cudaGetErrorString(status);
+      }
+    }
+    cudaGetLastError();
+  } catch (const std::exception& e) {
+    result.usable = false;
+    result.text = e.what();
+  }
+  return result;
+}
+
+std::string describe(int device) {
+  cudaDeviceProp p;
+  check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+  return std::string(p.name) + " (device " + std::to_string(device) + ", compute capability " +
+         std::to_string(p.major) + "." + std::to_string(p.minor) + ", " + std::to_string(p.totalGlobalMem >> 20) +
+         " MiB)";
+}
+
+DeviceScope::DeviceScope(int device) {
+  int current = 0;
+  check(cudaGetDevice(&current), "cudaGetDevice");
+  if (current == device) return;
+  check(cudaSetDevice(device), "cudaSetDevice");
+  previous_ = current;
+}
+DeviceScope::~DeviceScope() {
+  if (previous_ >= 0) cudaSetDevice(previous_);
+}
+
+void* stream_create(bool high_priority) {
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, high_priority ? greatest : least),
+        "cudaStreamCreateWithPriority");
+  return stream;
+}
+void stream_destroy(void* stream) noexcept {
+  cudaStreamDestroy(as_stream(stream));
+  cudaGetLastError();
+}
+void stream_wait(void* stream, const char* origin) { check(cudaStreamSynchronize(as_stream(stream)), origin); }
+void check_launch(const char* name) { check(cudaGetLastError(), name); }
+
+void* blas_create(void* stream) {
+  cublasHandle_t handle = nullptr;
+  cublasStatus_t status = cublasCreate(&handle);
+  if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(handle, as_stream(stream));
+  if (status != CUBLAS_STATUS_SUCCESS)
+    fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error,
+         "cublasCreate: ", cublasGetStatusString(status));
+  return handle;
+}
+void blas_destroy(void* handle) noexcept { cublasDestroy(static_cast<cublasHandle_t>(handle)); }
+
+void* event_create() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "cudaEventCreate");
+  return event;
+}
+void event_destroy(void* event) noexcept { cudaEventDestroy(as_event(event)); }
+void event_record(void* event, void* stream) {
+  check(cudaEventRecord(as_event(event), as_stream(stream)), "cudaEventRecord");
+}
+void event_wait(void* event) { check(cudaEventSynchronize(as_event(event)), "cudaEventSynchronize"); }
+bool event_ready(void* event) {
+  cudaError_t status = cudaEventQuery(as_event(event));
+  if (status == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
+  check(status, "cudaEventQuery");
+  return true;
+}
+void stream_wait_event(void* stream, void* event) {
+  check(cudaStreamWaitEvent(as_stream(stream), as_event(event), 0), "cudaStreamWaitEvent");
+}
+double event_milliseconds(void* from, void* to) {
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, as_event(from), as_event(to)), "cudaEventElapsedTime");
+  return ms;
+}
+
+void* allocate(std::size_t bytes, int device, void* stream) noexcept {
+  cudaMemPool_t pool = pool_of(device);
+  if (pool == nullptr) return nullptr;
+  void* pointer = nullptr;
+  if (cudaMallocFromPoolAsync(&pointer, bytes, pool, as_stream(stream)) == cudaSuccess) return pointer;
+  cudaGetLastError();
+  // Memory that other streams freed can be had once their work is done.
+  if (cudaDeviceSynchronize() != cudaSuccess) cudaGetLastError();
+  trim_pool(device);
+  if (cudaMallocFromPoolAsync(&pointer, bytes, pool, as_stream(stream)) == cudaSuccess) return pointer;
+  cudaGetLastError();
+  return nullptr;
+}
+void release(void* pointer, void* stream) noexcept {
+  cudaFreeAsync(pointer, as_stream(stream));
+  cudaGetLastError();
+}
+void trim_pool(int device) noexcept {
+  if (cudaMemPool_t pool = pool_of(device)) cudaMemPoolTrimTo(pool, 0);
+  cudaGetLastError();
+}
+void* allocate_pinned(std::size_t bytes) noexcept {
+  void* pointer = nullptr;
+  if (cudaHostAlloc(&pointer, bytes, cudaHostAllocPortable) == cudaSuccess) return pointer;
+  cudaGetLastError();
+  return nullptr;
+}
+void release_pinned(void* pointer) noexcept {
+  cudaFreeHost(pointer);
+  cudaGetLastError();
+}
+
+PointerKind pointer_kind(const void* pointer) noexcept {
+  cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    cudaGetLastError();
+    return PointerKind::pageable;
+  }
+  switch (attributes.type) {
+    case cudaMemoryTypeHost: return PointerKind::pinned;
+    case cudaMemoryTypeDevice: return PointerKind::device;
+    case cudaMemoryTypeManaged: return PointerKind::managed;
+    default: return PointerKind::pageable;
+  }
+}
+
+void fill_bytes(void* pointer, int value, std::size_t bytes, void* stream) {
+  check(cudaMemsetAsync(pointer, value, bytes, as_stream(stream)), "cudaMemsetAsync");
+}
+void copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch, std::size_t row_bytes,
+             std::size_t cols, void* stream) {
+  if (row_bytes == 0 || cols == 0) return;
+  if (cols == 1 || (dst_pitch == row_bytes && src_pitch == row_bytes)) {
+    check(cudaMemcpyAsync(dst, src, row_bytes * cols, cudaMemcpyDefault, as_stream(stream)), "cudaMemcpyAsync");
+    return;
+  }
+  // A pitch beyond the driver's limit (2^31 - 1) is copied column by column.
+  constexpr std::size_t pitch_limit = 0x7fffffff;
+  if (dst_pitch > pitch_limit || src_pitch > pitch_limit) {
+    for (std::size_t j = 0; j < cols; ++j)
+      check(cudaMemcpyAsync(static_cast<char*>(dst) + j * dst_pitch, static_cast<const char*>(src) + j * src_pitch,
+                            row_bytes, cudaMemcpyDefault, as_stream(stream)),
+            "cudaMemcpyAsync");
+    return;
+  }
+  check(cudaMemcpy2DAsync(dst, dst_pitch, src, src_pitch, row_bytes, cols, cudaMemcpyDefault, as_stream(stream)),
+        "cudaMemcpy2DAsync");
+}
+
+}  // namespace devobj::cuda
