@@ -1,0 +1,70 @@
+// Row swaps of a column-major matrix. LAPACK's laswp.
+#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/pivots.cuh"
+#include "kernels/kernels.hpp"
+
+namespace devobj::cuda {
+namespace {
+
+constexpr int most_pivots = 128;    // of one step: they change at most 256 rows, a thread each
+constexpr int columns_at_once = 8;  // of a block; their loads are under way together
+
+// The steps k1, k1 + chunk, ... (or backward) are taken one after the other by every block for columns of its own.
+// In a step with p pivots, of 2 p threads the first p take the rows of the step, the others the rows they are swapped
+// with, each row once. A thread finds the row that its row comes from, and then all read before one writes.
+template <class E>
+__global__ void __launch_bounds__(2 * most_pivots)
+    laswp_kernel(Block<E> A, std::int64_t k1, std::int64_t k2, Strided<std::int32_t> ipiv, bool forward) {
+  __shared__ std::int32_t pivot[most_pivots];
+  const int chunk = blockDim.x / 2, t = threadIdx.x;
+  const std::int64_t steps = (k2 - k1 + chunk - 1) / chunk;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const std::int64_t first = k1 + (forward ? step : steps - 1 - step) * chunk;
+    const int p = static_cast<int>(min(std::int64_t(chunk), k2 - first));
+    if (t < p) pivot[t] = read_pivot(ipiv[first + t], A.rows, first + t);
+    __syncthreads();
+
+    std::int64_t row = -1;  // this thread's, or -1 if it has none
+    if (t < p) {
+      row = first + t;
+    } else if (t >= chunk && t - chunk < p) {
+      row = pivot[t - chunk];
+      if (row >= first && row < first + p) row = -1;
+      for (int i = 0; i < t - chunk; ++i)
+        if (pivot[i] == row) row = -1;
+    }
+    const std::int64_t source = row < 0 ? row : source_of(row, pivot, first, p, forward);
+
+    for (std::int64_t j0 = std::int64_t(blockIdx.x) * columns_at_once; j0 < A.cols;
+         j0 += std::int64_t(gridDim.x) * columns_at_once) {
+      E value[columns_at_once];
+#pragma unroll
+      for (int u = 0; u < columns_at_once; ++u)
+        if (source != row && j0 + u < A.cols) value[u] = A(source, j0 + u);
+      __syncthreads();
+#pragma unroll
+      for (int u = 0; u < columns_at_once; ++u)
+        if (source != row && j0 + u < A.cols) A(row, j0 + u) = value[u];
+    }
+    __syncthreads();  // before the next step reads the rows, and writes the pivots
+  }
+}
+
+}  // namespace
+
+template <class T>
+void laswp(View<T> A, std::int64_t k1, std::int64_t k2, View<std::int32_t> ipiv, bool forward, Queue& q) {
+  if (A.empty() || k2 <= k1) return;
+  DeviceScope scope(q.device());
+  int chunk = warp_size;
+  while (chunk < most_pivots && chunk < k2 - k1) chunk *= 2;
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(ceil_div(A.cols, columns_at_once), 1 << 20));
+  laswp_kernel<<<blocks, 2 * chunk, 0, stream_of(q)>>>(block_of(A), k1, k2, vector_of(ipiv), forward);
+  q.launched("laswp");
+}
+
+#define INSTANTIATE(T) template void laswp(View<T>, std::int64_t, std::int64_t, View<std::int32_t>, bool, Queue&);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj::cuda

@@ -1,0 +1,26 @@
+// What LAPACK's pivots do to one row: row i <-> row ipiv(i), for i in order.
+#pragma once
+
+#include <cstdint>
+
+namespace devobj::cuda {
+
+/// The row, counted from 0, that row `i` is swapped with: i itself if the entry is outside 1 ... rows.
+__device__ inline std::int32_t read_pivot(std::int32_t entry, std::int64_t rows, std::int64_t i) {
+  return entry >= 1 && entry <= rows ? entry - 1 : static_cast<std::int32_t>(i);
+}
+
+/// Where the row comes from that `count` swaps, first + i <-> pivot[i], bring to `row`: the swaps are undone from the
+/// last to the first. Every thread of a warp reads the same pivots.
+__device__ inline std::int64_t source_of(std::int64_t row, const std::int32_t* pivot, std::int64_t first, int count,
+                                         bool forward) {
+#pragma unroll 8
+  for (int step = 0; step < count; ++step) {
+    const int i = forward ? count - 1 - step : step;
+    const std::int64_t here = first + i, there = pivot[i];
+    row = row == here ? there : row == there ? here : row;
+  }
+  return row;
+}
+
+}  // namespace devobj::cuda

@@ -1,0 +1,44 @@
+// T of the block reflector I - V T V^H. LAPACK's larft, forward and columnwise, from G = V^H V.
+#include <algorithm>
+
+#include "kernels/kernels.hpp"
+
+namespace devobj::host {
+namespace {
+
+/// a b by four products; the compiler's own adds a repair of infinities that costs more than the product.
+template <class T>
+T product(T a, T b) {
+  if constexpr (is_complex<T>)
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  else
+    return a * b;
+}
+
+}  // namespace
+
+template <class T>
+void larft(View<T> G, View<T> tau, View<T> Tri, Queue& q) {
+  const std::int64_t k = Tri.rows, inc = tau.cols > 1 ? tau.ld : 1;
+  q.submit("larft", [=] {
+    for (std::int64_t j = 0; j < k; ++j) {
+      const T* g = G.data + j * G.ld;
+      T* t = Tri.data + j * Tri.ld;
+      const T tau_j = tau.data[j * inc];
+      std::fill(t, t + k, T(0));
+      t[j] = tau_j;
+      if (tau_j == T(0)) continue;
+      // T(0:j, j) = -tau_j T(0:j, 0:j) G(0:j, j)
+      for (std::int64_t l = 0; l < j; ++l) {
+        const T *column = Tri.data + l * Tri.ld, factor = product(-tau_j, g[l]);
+        for (std::int64_t i = 0; i <= l; ++i) t[i] += product(column[i], factor);
+      }
+    }
+  });
+}
+
+#define INSTANTIATE(T) template void larft(View<T>, View<T>, View<T>, Queue&);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj::host

@@ -1,0 +1,294 @@
+#include "kernels/host/team.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cfenv>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "devobj/error.hpp"
+
+namespace devobj::host {
+namespace {
+
+inline void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Spins politely: bare at first, then with pauses, and from `patience` turns on giving the core to others.
+class Spin {
+ public:
+  explicit Spin(long patience) noexcept : patience_(patience) {}
+  /// True now and then, when it is time to look at what changes rarely.
+  bool turn() noexcept {
+    ++turns_;
+    if (turns_ > bare_turns) pause();
+    if (turns_ % 64 != 0 && patience_ != 0) return false;
+    if (turns_ >= patience_) sched_yield();
+    return true;
+  }
+
+ private:
+  static constexpr int bare_turns = 64;
+  long patience_;
+  long turns_ = 0;
+};
+
+constexpr long long_patience = 4096;  // turns of some 40 ns: longer than any panel's step
+
+}  // namespace
+
+/// A mailbox with its flag: `epoch` is the number of the exchange that the letter belongs to.
+struct alignas(64) Team::Member::Box {
+  std::atomic<std::uint64_t> epoch{0};
+  std::uint64_t unused = 0;
+  unsigned char letter[Team::mailbox_bytes];
+};
+
+/// The state of a team. `busy` is held during a run and while threads are started; what has no atomic type is
+/// written by its holder alone, before `job` announces it or after the members have reported `done`.
+struct Team::Impl {
+  using Box = Member::Box;
+  struct alignas(64) Done {
+    std::atomic<std::uint64_t> job{0};  // the last job that this thread has finished
+    std::uint64_t epoch = 0;            // its last exchange
+    std::exception_ptr error;
+  };
+
+  // A job's number and size in one word, so that a thread which takes no part never reads the job's other fields.
+  static constexpr std::uint64_t size_mask = 0xffff;
+  static constexpr std::uint64_t stop = ~std::uint64_t(0);
+
+  alignas(64) std::atomic<std::uint64_t> job{0};
+  alignas(64) std::atomic<int> signal{0};  // changes with every job and session: what sleeping threads wait for
+  alignas(64) std::atomic<int> sessions{0};
+  std::atomic<bool> busy{false};
+  alignas(64) std::atomic<bool> failed{false};  // a member of the running job has thrown
+
+  void (*call)(void*, Member&) = nullptr;
+  void* work = nullptr;
+  std::uint64_t epoch = 2;
+  std::vector<std::thread> threads;
+  std::unique_ptr<Box[]> boxes = std::make_unique<Box[]>(2 * max_threads);
+  std::unique_ptr<Done[]> done = std::make_unique<Done[]>(max_threads);
+  Team* team = nullptr;
+
+  bool try_lock() noexcept {
+    return !busy.load(std::memory_order_relaxed) && !busy.exchange(true, std::memory_order_acquire);
+  }
+  void unlock() noexcept { busy.store(false, std::memory_order_release); }
+
+  void announce() noexcept {
+    signal.fetch_add(1);
+    signal.notify_all();
+  }
+
+  /// Starts threads until `wanted` (the caller counted) can run; returns how many can. Needs the lock.
+  int grow(int wanted) noexcept {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals go to the caller's threads
+    try {
+      threads.reserve(max_threads);
+      while (static_cast<int>(threads.size()) + 1 < wanted)
+        threads.emplace_back([this, rank = static_cast<int>(threads.size()) + 1, seen = job.load()] { serve(rank, seen); });
+    } catch (const std::exception&) {  // no more threads to be had: go on with those there are
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return std::min(wanted, static_cast<int>(threads.size()) + 1);
+  }
+
+  /// The life of thread `rank`: take part in every job that is large enough, until told to stop.
+  void serve(int rank, std::uint64_t seen) noexcept {
+    std::fesetenv(FE_DFL_ENV);
+    for (;;) {
+      const std::uint64_t now = job.load(std::memory_order_acquire);
+      if (now == stop) return;
+      if (now == seen) {
+        idle(seen);
+        continue;
+      }
+      seen = now;
+      if (rank < static_cast<int>(now & size_mask)) take_part(rank, now);
+    }
+  }
+
+  void idle(std::uint64_t seen) noexcept {
+    const int before = signal.load();
+    if (sessions.load() > 0) {
+      for (Spin spin(long_patience); job.load(std::memory_order_acquire) == seen;)
+        if (spin.turn() && sessions.load() == 0) return;
+    } else if (job.load() == seen) {
+      signal.wait(before);
+    }
+  }
+
+  void take_part(int rank, std::uint64_t now) noexcept {
+    Member me(team, boxes.get(), rank, static_cast<int>(now & size_mask), epoch);
+    Done& mine = done[rank];
+    mine.error = nullptr;
+    try {
+      call(work, me);
+    } catch (const Member::Released&) {
+    } catch (...) {
+      mine.error = std::current_exception();
+      failed.store(true);
+    }
+    mine.epoch = me.epoch_;
+    mine.job.store(now, std::memory_order_release);
+  }
+
+  /// Runs the job on `size` > 1 threads. Needs the lock.
+  void run(int size, void (*call_)(void*, Member&), void* work_) {
+    call = call_;
+    work = work_;
+    failed.store(false, std::memory_order_relaxed);
+    const std::uint64_t now = (job.load(std::memory_order_relaxed) & ~size_mask) + size_mask + 1 + size;
+    job.store(now);
+    announce();
+    take_part(0, now);
+    std::exception_ptr error = done[0].error;
+    done[0].error = nullptr;
+    epoch = std::max(epoch, done[0].epoch);
+    for (int rank = 1; rank < size; ++rank) {
+      Spin spin(size > team->size_ ? 0 : long_patience);
+      while (done[rank].job.load(std::memory_order_acquire) != now) spin.turn();
+      epoch = std::max(epoch, done[rank].epoch);
+      if (!error) error = done[rank].error;
+      done[rank].error = nullptr;
+    }
+    if (error) std::rethrow_exception(error);
+  }
+};
+
+void* Team::Member::mailbox() noexcept { return boxes_[2 * rank_ + ((epoch_ + 1) & 1)].letter; }
+
+const void* Team::Member::letter(int rank) const noexcept { return boxes_[2 * rank + (epoch_ & 1)].letter; }
+
+// A fast member can be one exchange ahead of a slow one, never two: to publish the second it must have seen the slow
+// one's first, which the slow one publishes after it has read all letters before. Hence two mailboxes each.
+void Team::Member::exchange() {
+  ++epoch_;
+  const int parity = epoch_ & 1;
+  boxes_[2 * rank_ + parity].epoch.store(epoch_, std::memory_order_release);
+  for (int i = 1; i < size_; ++i) {
+    const int other = rank_ + i < size_ ? rank_ + i : rank_ + i - size_;
+    Spin spin(size_ > team_->size_ ? 0 : long_patience);
+    while (boxes_[2 * other + parity].epoch.load(std::memory_order_acquire) != epoch_)
+      if (spin.turn() && team_->impl_->failed.load(std::memory_order_relaxed)) throw Released();
+  }
+}
+
+void Team::run(int threads, void (*call)(void*, Member&), void* work) {
+  threads = std::min(threads <= 0 ? size_ : threads, max_threads);
+  struct Lock {
+    Impl* impl;
+    ~Lock() {
+      if (impl) impl->unlock();
+    }
+  } lock{nullptr};
+  if (threads > 1 && impl_->try_lock()) {
+    lock.impl = impl_;
+    threads = impl_->grow(threads);
+    if (threads > 1) return impl_->run(threads, call, work);
+  }
+  Member::Box boxes[2];
+  Member alone(this, boxes, 0, 1, 0);
+  call(work, alone);
+}
+
+Team::Session::Session(Team& team) : team_(team) {
+  if (team.impl_->try_lock()) {
+    team.impl_->grow(team.size_);
+    team.impl_->unlock();
+  }
+  team.impl_->sessions.fetch_add(1);
+  team.impl_->announce();
+}
+
+Team::Session::~Session() { team_.impl_->sessions.fetch_sub(1); }
+
+Team::Team(int size) : size_(size), impl_(new Impl) { impl_->team = this; }
+
+namespace {
+
+/// The cores of the affinity mask, at most DEVOBJ_NUM_THREADS.
+int team_size() {
+  int cores = 0;
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) cores = CPU_COUNT(&mask);
+  else cores = static_cast<int>(std::thread::hardware_concurrency());  // more cores than the mask has room for
+  cores = std::clamp(cores, 1, Team::max_threads);
+  if (const char* value = std::getenv("DEVOBJ_NUM_THREADS"); value != nullptr && *value != '\0') {
+    const std::string_view text(value);
+    int wanted = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), wanted);
+    require(error == std::errc() && end == text.data() + text.size() && wanted >= 1,
+            "environment variable DEVOBJ_NUM_THREADS is '", text, "', must be a number of threads from 1");
+    cores = std::min(cores, wanted);
+  }
+  return cores;
+}
+
+std::mutex creation;
+std::atomic<Team*> instance{nullptr};
+
+}  // namespace
+
+/// Creates the team, stops its threads at exit, and forgets it in a forked child, which has no threads but the one that
+/// forked and starts a new team when it needs one. An old team in a child does everything alone: it stays busy.
+struct TeamOwner {
+  TeamOwner() {
+    pthread_atfork([] { creation.lock(); }, [] { creation.unlock(); },
+                   [] {
+                     if (Team* old = instance.exchange(nullptr)) old->impl_->busy.store(true);
+                     creation.unlock();
+                   });
+  }
+  ~TeamOwner() {
+    Team* team = instance.load();
+    if (team == nullptr) return;
+    Team::Impl& state = *team->impl_;
+    for (int tries = 0; !state.try_lock(); ++tries) {
+      if (tries == 1000) return;  // some thread still uses it: the process ends it with the others
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    state.job.store(Team::Impl::stop);
+    state.announce();
+    for (std::thread& thread : state.threads) thread.join();
+    state.threads.clear();  // the lock is kept: a later run does its work alone
+  }
+  static Team& create() {
+    std::lock_guard lock(creation);
+    static TeamOwner owner;
+    Team* team = instance.load();
+    if (team == nullptr) instance.store(team = new Team(team_size()));
+    return *team;
+  }
+};
+
+Team& Team::shared() {
+  Team* team = instance.load(std::memory_order_acquire);
+  return team != nullptr ? *team : TeamOwner::create();
+}
+
+int threads_for(std::size_t bytes, std::size_t grain, int size) noexcept {
+  return static_cast<int>(std::clamp<std::size_t>(bytes / std::max<std::size_t>(1, grain), 1, std::max(1, size)));
+}
+
+}  // namespace devobj::host
