@@ -1,0 +1,53 @@
+// devobj-bench: times of the library's routines, each beside a peer's in the same run.
+#include <cstdio>
+
+#include "cuda_side.hpp"
+#include "machine.hpp"
+#include "modes.hpp"
+#include "openblas.hpp"
+#include "options.hpp"
+
+namespace {
+
+/// What runs where, on stdout before the results.
+void print_setting(const bench::Options& o, const devobj::Queue& q) {
+  std::printf("machine  %s\n", (o.machine.empty() ? bench::machine_name(q) : o.machine).c_str());
+  std::printf("backend  %s: %s\n", q.on_cuda() ? "cuda" : "host", devobj::choose_backend(o.backend).reason.c_str());
+  const std::string core = bench::openblas_core();
+  if (core.empty())
+    std::printf("LAPACK   not OpenBLAS\n");
+  else
+    std::printf("LAPACK   OpenBLAS, %s kernels, %d threads\n", core.c_str(), bench::openblas_threads());
+  std::printf("commit   %s\n\n", (o.commit.empty() ? bench::commit() : o.commit).c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string warning = bench::mend_openblas(argv);
+  bench::Options options;
+  int exit_code = 0;
+  if (!bench::parse_options(argc, argv, options, exit_code)) return exit_code;
+  if (!warning.empty()) std::fprintf(stderr, "%s\n", warning.c_str());
+  try {
+    devobj::Queue q(options.backend);
+    if (q.on_cuda() && !bench::cuda_built)
+      devobj::fail(devobj::Status::not_supported, "built without cuBLAS and cuSOLVER as peers; --backend host works");
+    print_setting(options, q);
+    switch (options.mode) {
+      case bench::Mode::lu:
+      case bench::Mode::qr:
+        return bench::run_factorization(options, q);
+      case bench::Mode::blas:
+        return bench::run_blas(options, q);
+      case bench::Mode::transfer:
+        return bench::run_transfer(options, q);
+      case bench::Mode::table1:
+        return bench::run_table1(options, q);
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "devobj-bench: %s\n", e.what());
+  }
+  return 1;
+}

@@ -1,0 +1,14 @@
+// The subcommands. Each returns the program's exit code: 0, or 1 if a measurement failed or a result is wrong.
+#pragma once
+
+#include "devobj/queue.hpp"
+#include "options.hpp"
+
+namespace bench {
+
+int run_factorization(const Options& options, devobj::Queue& q);  ///< lu and qr
+int run_blas(const Options& options, devobj::Queue& q);
+int run_transfer(const Options& options, devobj::Queue& q);
+int run_table1(const Options& options, devobj::Queue& q);
+
+}  // namespace bench

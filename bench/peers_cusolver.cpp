@@ -1,0 +1,101 @@
+#include <cuda_runtime_api.h>
+#include <cusolverDn.h>
+
+#include <vector>
+
+#include "cuda_side.hpp"
+#include "devobj/matrix.hpp"
+#include "peers.hpp"
+
+namespace bench {
+
+using namespace devobj;
+
+namespace {
+
+template <class T>
+constexpr cudaDataType data_type = is_complex<T> ? (sizeof(real_t<T>) == 4 ? CUDA_C_32F : CUDA_C_64F)
+                                                 : (sizeof(real_t<T>) == 4 ? CUDA_R_32F : CUDA_R_64F);
+
+void check(cusolverStatus_t status, const char* call) {
+  cuda::check_solver(status, call);
+}
+
+/// A handle on the queue's stream and the algorithm's parameters, cuSOLVER's defaults.
+struct Solver {
+  explicit Solver(Queue& q) {
+    check(cusolverDnCreate(&handle), "cusolverDnCreate");
+    check(cusolverDnSetStream(handle, static_cast<cudaStream_t>(q.stream())), "cusolverDnSetStream");
+    check(cusolverDnCreateParams(&params), "cusolverDnCreateParams");
+  }
+  ~Solver() {
+    if (params) cusolverDnDestroyParams(params);
+    if (handle) cusolverDnDestroy(handle);
+  }
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+  cusolverDnHandle_t handle = nullptr;
+  cusolverDnParams_t params = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+PeerResult cusolver_peer(const Problem<T>& p) {
+  constexpr cudaDataType type = data_type<T>;
+  const std::int64_t m = p.A.rows, n = p.A.cols, k = diagonal(p.A), ld = p.W.ld;
+  const bool lu = p.routine == Routine::getrf;
+  cuda::set_device(p.q.device());
+  Solver solver(p.q);
+
+  std::size_t device_bytes = 0, host_bytes = 0;
+  if (lu)
+    check(cusolverDnXgetrf_bufferSize(solver.handle, solver.params, m, n, type, p.W.data, ld, type, &device_bytes,
+                                      &host_bytes),
+          "cusolverDnXgetrf_bufferSize");
+  else
+    check(cusolverDnXgeqrf_bufferSize(solver.handle, solver.params, m, n, type, p.W.data, ld, type, p.tau.data, type,
+                                      &device_bytes, &host_bytes),
+          "cusolverDnXgeqrf_bufferSize");
+  Storage workspace(device_bytes, p.q), pivots(static_cast<std::size_t>(k) * sizeof(std::int64_t), p.q);
+  std::vector<char> host_workspace(host_bytes);
+  Matrix<std::int32_t> info(1, 1, p.q);
+
+  PeerResult result;
+  result.ms = median_ms(
+      p.repeat, [&] { devobj::copy<T>(p.A, p.W, p.q); },
+      [&] {
+        if (lu)
+          check(cusolverDnXgetrf(solver.handle, solver.params, m, n, type, p.W.data, ld,
+                                 static_cast<std::int64_t*>(pivots.data()), type, workspace.data(), device_bytes,
+                                 host_workspace.data(), host_bytes, info.data),
+                "cusolverDnXgetrf");
+        else
+          check(cusolverDnXgeqrf(solver.handle, solver.params, m, n, type, p.W.data, ld, type, p.tau.data, type,
+                                 workspace.data(), device_bytes, host_workspace.data(), host_bytes, info.data),
+                "cusolverDnXgeqrf");
+      },
+      [&] { p.q.wait(); });
+
+  std::int32_t host_info = 0;
+  cuda::memcpy_async(&host_info, info.data, sizeof host_info, p.q.stream());
+  p.q.wait();
+  require(host_info == 0, "cusolver: info is ", host_info);
+  if (p.residual) {
+    if (lu) {  // the residual takes 32-bit pivots
+      std::vector<std::int64_t> wide(static_cast<std::size_t>(k));
+      cuda::memcpy_async(wide.data(), pivots.data(), wide.size() * sizeof wide[0], p.q.stream());
+      p.q.wait();
+      const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
+      to_device<std::int32_t>(HostArray<const std::int32_t>(narrow.data(), k, 1, k), p.ipiv, p.q);
+    }
+    result.residual = problem_residual(p);
+  }
+  return result;
+}
+
+#define INSTANTIATE(T) template PeerResult cusolver_peer(const Problem<T>&);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace bench

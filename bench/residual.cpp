@@ -1,0 +1,62 @@
+#include "residual.hpp"
+
+#include <limits>
+
+#include "devobj/blas.hpp"
+#include "devobj/matrix.hpp"
+#include "devobj/qr.hpp"
+
+namespace bench {
+
+using namespace devobj;
+
+namespace {
+
+template <class T>
+Residual scaled(View<T> D, View<T> A, Queue& q) {
+  const double eps = std::numeric_limits<real_t<T>>::epsilon();
+  const double longer = static_cast<double>(std::max(A.rows, A.cols));
+  Residual r;
+  r.scaled = lange<T>(Norm::One, D, q) / (lange<T>(Norm::One, A, q) * longer * eps);
+  r.largest = lange<T>(Norm::Max, D, q) / (lange<T>(Norm::Max, A, q) * eps);
+  return r;
+}
+
+}  // namespace
+
+template <class T>
+Residual lu_residual(View<T> A, View<T> LU, View<std::int32_t> ipiv, Queue& q) {
+  const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
+  Matrix<T> L(m, k, q), U(k, n, q), D(m, n, q);
+  // L: the strict lower trapezoid under a unit diagonal
+  lacpy<T>(Uplo::Lower, LU({0, m}, {0, k}), L, q);
+  laset<T>(Uplo::Upper, T(0), T(1), L, q);
+  // U: the upper trapezoid
+  laset<T>(Uplo::Lower, T(0), T(0), U, q);
+  lacpy<T>(Uplo::Upper, LU({0, k}, {0, n}), U, q);
+  // D = P A - L U
+  devobj::copy<T>(A, D, q);
+  laswp<T>(D, 0, k, ipiv, true, q);
+  gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), L, U, T(1), D, q);
+  return scaled<T>(D, A, q);
+}
+
+template <class T>
+Residual qr_residual(View<T> A, View<T> QR, View<T> tau, Queue& q) {
+  const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
+  Matrix<T> D(m, n, q);
+  // D = Q R - A, R the upper trapezoid over zeros
+  laset<T>(Uplo::General, T(0), T(0), D, q);
+  lacpy<T>(Uplo::Upper, QR({0, k}, {0, n}), D({0, k}, {0, n}), q);
+  ormqr<T>(Side::Left, Op::NoTrans, QR({0, m}, {0, k}), tau, D, q);
+  axpy<T>(T(-1), A, D, q);
+  return scaled<T>(D, A, q);
+}
+
+#define INSTANTIATE(T)                                                         \
+  template Residual lu_residual(View<T>, View<T>, View<std::int32_t>, Queue&); \
+  template Residual qr_residual(View<T>, View<T>, View<T>, Queue&);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace bench

@@ -1,0 +1,148 @@
+// larft: T of a block reflector against its definition in long double, against LAPACK's, and I - V T V^H against the
+// product of the reflectors.
+#include "kernels/host/lapack_fortran.hpp"
+#include "primitives.hpp"
+#include "testing.hpp"
+
+namespace devobj::test {
+namespace {
+
+class Larft : public Everywhere {};
+DEVOBJ_EVERYWHERE(Larft);
+
+/// k reflectors of length m: V unit lower trapezoidal, and a tau for each that makes I - tau v v^H unitary. Every
+/// seventh is I, with tau = 0.
+template <class T> struct Reflectors {
+  Dense<T> V, tau, G;  // G = V^H V
+
+  Reflectors(std::int64_t m, std::int64_t k) : V(random<T>(m, k, 1)), tau(k, 1), G(k, k) {
+    for (std::int64_t j = 0; j < k; ++j)
+      for (std::int64_t i = 0; i <= j; ++i) V(i, j) = i == j ? T(1) : T(0);
+    const Dense<wide_t<T>> W = widen(V), product = multiply(op_of(Op::ConjTrans, W), W);
+    for (std::int64_t e = 0; e < G.size(); ++e) G[e] = T(product[e]);
+    for (std::int64_t j = 0; j < k; ++j) {
+      // |1 - tau v^H v| = 1
+      const Wide squares = std::real(product(j, j)), angle = 0.3L + 0.1L * j;
+      if (j % 7 == 3) tau[j] = T(0);
+      else if constexpr (is_complex<T>) tau[j] = T((Wide(1) - std::polar<Wide>(1, angle)) / squares);
+      else tau[j] = T(2 / squares);
+    }
+  }
+};
+
+/// T(j, j) = tau_j, T(0:j, j) = -tau_j T(0:j, 0:j) G(0:j, j)
+template <class T> Dense<wide_t<T>> reference(const Dense<T>& G, const Dense<T>& tau) {
+  const std::int64_t k = tau.rows();
+  Dense<wide_t<T>> Tri(k, k);
+  for (std::int64_t j = 0; j < k; ++j) {
+    for (std::int64_t l = 0; l < j; ++l)
+      for (std::int64_t i = 0; i <= l; ++i) Tri(i, j) -= wide(tau[j]) * Tri(i, l) * wide(G(l, j));
+    Tri(j, j) = wide(tau[j]);
+  }
+  return Tri;
+}
+
+template <class T> Dense<T> upper_with_nan_below(const Dense<T>& G) {
+  return Dense<T>::from(G.rows(), G.cols(), [&](auto i, auto j) { return i <= j ? G(i, j) : make<T>(nan<T>, nan<T>); });
+}
+
+template <class T> Dense<T> run(const Dense<T>& G, const Dense<T>& tau, Queue& q) {
+  const std::int64_t k = tau.rows();
+  Padded<T> g(upper_with_nan_below(G), q), t(tau, q), Tri(random<T>(k, k, 2), q);
+  primitives::larft<T>(g, t, Tri, q);
+  return Tri.read("T");
+}
+
+TEST_P(Larft, Definition) {
+  with_type([&]<class T>(T) {
+    for (std::int64_t k : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200, 256}) {
+      SCOPED_TRACE("k = " + std::to_string(k));
+      const Reflectors<T> H(2 * k + 5, k);
+      const Dense<T> actual = run(H.G, H.tau, q());
+      const Dense<wide_t<T>> expected = reference(H.G, H.tau);
+      // |error| <= c k eps |T| |G| |T|, the error of a triangle's inverse by substitution; the diagonal is exact
+      Dense<Wide> bound = absolute(expected), strict = absolute(widen(H.G));
+      for (std::int64_t j = 0; j < k; ++j)
+        for (std::int64_t i = j; i < k; ++i) strict(i, j) = 0;
+      bound = multiply(bound, multiply(strict, bound));
+      for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= (2 + std::sqrt(Wide(k))) * eps<T>;
+      expect_close(actual, expected, bound, "T");
+    }
+  });
+}
+
+TEST_P(Larft, ProductOfReflectors) {
+  with_type([&]<class T>(T) {
+    for (std::int64_t k : {1, 2, 9, 33}) {
+      SCOPED_TRACE("k = " + std::to_string(k));
+      const std::int64_t m = 2 * k + 5;
+      const Reflectors<T> H(m, k);
+      using W = wide_t<T>;
+      const Dense<W> V = widen(H.V);
+      // H(1) ... H(k), by applying them to I, the last one first
+      Dense<W> product = Dense<W>::from(m, m, [](auto i, auto j) { return W(i == j); });
+      for (std::int64_t p = k - 1; p >= 0; --p)
+        for (std::int64_t j = 0; j < m; ++j) {
+          W dot = 0;
+          for (std::int64_t i = 0; i < m; ++i) dot += conjugate(V(i, p)) * product(i, j);
+          for (std::int64_t i = 0; i < m; ++i) product(i, j) -= wide(H.tau[p]) * V(i, p) * dot;
+        }
+      const Dense<W> block = multiply(multiply(V, widen(run(H.G, H.tau, q()))), op_of(Op::ConjTrans, V));
+      Wide largest = 0;
+      for (std::int64_t j = 0; j < m; ++j)
+        for (std::int64_t i = 0; i < m; ++i)
+          largest = std::max(largest, std::abs(W(i == j) - block(i, j) - product(i, j)));
+      EXPECT_LE(largest, 30 * eps<T>);
+    }
+  });
+}
+
+TEST_P(Larft, AsLapack) {
+  with_type([&]<class T>(T) {
+    for (std::int64_t k : {1, 5, 32, 64, 100}) {
+      SCOPED_TRACE("k = " + std::to_string(k));
+      const std::int64_t m = 3 * k;
+      const Reflectors<T> H(m, k);
+      Dense<T> expected(k, k);
+      const fortran::BlasInt rows(m, "larft", "m"), cols(k, "larft", "k");
+      fortran::larft<T>(rows, cols, H.V.data(), rows, H.tau.data(), expected.data(), cols);
+      const Dense<T> actual = run(H.G, H.tau, q());
+      for (std::int64_t j = 0; j < k; ++j)
+        for (std::int64_t i = 0; i < k; ++i)
+          EXPECT_LE(std::abs(actual(i, j) - (i <= j ? expected(i, j) : T(0))), 30 * eps<T>) << i << ", " << j;
+    }
+  });
+}
+
+TEST_P(Larft, NaN) {
+  with_type([&]<class T>(T) {
+    Reflectors<T> H(60, 20);  // tau is 0 for 3, 10 and 17
+    H.G(2, 5) = make<T>(nan<T>, 0);
+    const Dense<T> Tri = run(H.G, H.tau, q());
+    for (std::int64_t j = 0; j < 20; ++j)
+      for (std::int64_t i = 0; i < 20; ++i) {
+        const bool used = i <= 2 && j >= 5 && j % 7 != 3;
+        EXPECT_EQ(is_nan(Tri(i, j)), used) << i << ", " << j;
+        if (j % 7 == 3 || i > j) {
+          EXPECT_EQ(Tri(i, j), T(0)) << i << ", " << j;
+        }
+      }
+    H = Reflectors<T>(60, 20);
+    H.tau[4] = make<T>(nan<T>, 0);
+    EXPECT_TRUE(is_nan(run(H.G, H.tau, q())(0, 4)));
+    EXPECT_TRUE(is_nan(run(H.G, H.tau, q())(4, 4)));
+  });
+}
+
+TEST_P(Larft, TauInARow) {
+  with_type([&]<class T>(T) {
+    const Reflectors<T> H(40, 12);
+    Padded<T> G(H.G, q()), Tri(Dense<T>(12, 12), q());
+    Padded<T> tau(Dense<T>::from(1, 12, [&](auto, auto j) { return H.tau[j]; }), q());
+    primitives::larft<T>(G, tau, Tri, q());
+    expect_same(Tri.read("T"), run(H.G, H.tau, q()), "T");
+  });
+}
+
+}  // namespace
+}  // namespace devobj::test
