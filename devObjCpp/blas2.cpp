@@ -5,7 +5,8 @@
 
 namespace devobj {
 
-template <class T> void gemv(Op op, scalar<T> alpha, View<T> A, View<T> x, scalar<T> beta, View<T> y, Queue& q) {
+template <class T>
+void gemv(Op op, scalar<T> alpha, View<T> A, View<T> x, scalar<T> beta, View<T> y, Queue& q) {
   require_op("gemv", "op", op);
   const bool plain = op == Op::NoTrans;
   const Vector<T> in = checked_vector("gemv", "x", x, plain ? A.cols : A.rows);
@@ -13,29 +14,35 @@ template <class T> void gemv(Op op, scalar<T> alpha, View<T> A, View<T> x, scala
   require_distinct("gemv", "y", y, "A", A);
   require_distinct("gemv", "y", y, "x", x);
   if (y.empty()) return;
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::gemv(op, alpha, A, in, beta, out, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::gemv(op, alpha, A, in, beta, out, q);
   host::gemv(op, alpha, A, in, beta, out, q);
 }
 
-template <class T> void geru(scalar<T> alpha, View<T> x, View<T> y, View<T> A, Queue& q) {
+template <class T>
+void geru(scalar<T> alpha, View<T> x, View<T> y, View<T> A, Queue& q) {
   const Vector<T> left = checked_vector("geru", "x", x, A.rows), right = checked_vector("geru", "y", y, A.cols);
   require_distinct("geru", "A", A, "x", x);
   require_distinct("geru", "A", A, "y", y);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::geru(alpha, left, right, A, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::geru(alpha, left, right, A, q);
   host::geru(alpha, left, right, A, q);
 }
 
-template <class T> void gerc(scalar<T> alpha, View<T> x, View<T> y, View<T> A, Queue& q) {
+template <class T>
+void gerc(scalar<T> alpha, View<T> x, View<T> y, View<T> A, Queue& q) {
   const Vector<T> left = checked_vector("gerc", "x", x, A.rows), right = checked_vector("gerc", "y", y, A.cols);
   require_distinct("gerc", "A", A, "x", x);
   require_distinct("gerc", "A", A, "y", y);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::gerc(alpha, left, right, A, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::gerc(alpha, left, right, A, q);
   host::gerc(alpha, left, right, A, q);
 }
 
 namespace {
 
-template <class T> Vector<T> check_triangular(const char* routine, Uplo uplo, Op op, Diag diag, View<T> A, View<T> x) {
+template <class T>
+Vector<T> check_triangular(const char* routine, Uplo uplo, Op op, Diag diag, View<T> A, View<T> x) {
   require_uplo(routine, uplo);
   require_op(routine, "op", op);
   require_diag(routine, diag);
@@ -46,23 +53,27 @@ template <class T> Vector<T> check_triangular(const char* routine, Uplo uplo, Op
 
 }  // namespace
 
-template <class T> void trmv(Uplo uplo, Op op, Diag diag, View<T> A, View<T> x, Queue& q) {
+template <class T>
+void trmv(Uplo uplo, Op op, Diag diag, View<T> A, View<T> x, Queue& q) {
   const Vector<T> vector = check_triangular("trmv", uplo, op, diag, A, x);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::trmv(uplo, op, diag, A, vector, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::trmv(uplo, op, diag, A, vector, q);
   host::trmv(uplo, op, diag, A, vector, q);
 }
 
-template <class T> void trsv(Uplo uplo, Op op, Diag diag, View<T> A, View<T> x, Queue& q) {
+template <class T>
+void trsv(Uplo uplo, Op op, Diag diag, View<T> A, View<T> x, Queue& q) {
   const Vector<T> vector = check_triangular("trsv", uplo, op, diag, A, x);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::trsv(uplo, op, diag, A, vector, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::trsv(uplo, op, diag, A, vector, q);
   host::trsv(uplo, op, diag, A, vector, q);
 }
 
-#define INSTANTIATE(T)                                                                        \
-  template void gemv<T>(Op, scalar<T>, View<T>, View<T>, scalar<T>, View<T>, Queue&);         \
-  template void geru<T>(scalar<T>, View<T>, View<T>, View<T>, Queue&);                        \
-  template void gerc<T>(scalar<T>, View<T>, View<T>, View<T>, Queue&);                        \
-  template void trmv<T>(Uplo, Op, Diag, View<T>, View<T>, Queue&);                            \
+#define INSTANTIATE(T)                                                                \
+  template void gemv<T>(Op, scalar<T>, View<T>, View<T>, scalar<T>, View<T>, Queue&); \
+  template void geru<T>(scalar<T>, View<T>, View<T>, View<T>, Queue&);                \
+  template void gerc<T>(scalar<T>, View<T>, View<T>, View<T>, Queue&);                \
+  template void trmv<T>(Uplo, Op, Diag, View<T>, View<T>, Queue&);                    \
   template void trsv<T>(Uplo, Op, Diag, View<T>, View<T>, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

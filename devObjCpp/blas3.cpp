@@ -6,8 +6,14 @@
 namespace devobj {
 namespace {
 
-template <class T> std::int64_t rows_of(Op op, View<T> A) { return op == Op::NoTrans ? A.rows : A.cols; }
-template <class T> std::int64_t cols_of(Op op, View<T> A) { return op == Op::NoTrans ? A.cols : A.rows; }
+template <class T>
+std::int64_t rows_of(Op op, View<T> A) {
+  return op == Op::NoTrans ? A.rows : A.cols;
+}
+template <class T>
+std::int64_t cols_of(Op op, View<T> A) {
+  return op == Op::NoTrans ? A.cols : A.rows;
+}
 
 template <class T>
 void check_product(const char* routine, View<T> A, View<T> B, View<T> C) {
@@ -27,7 +33,8 @@ void check_symmetric(const char* routine, Side side, Uplo uplo, View<T> A, View<
   check_product(routine, A, B, C);
 }
 
-template <class T> void check_rank_k(const char* routine, Uplo uplo, Op op, View<T> A, View<T> C) {
+template <class T>
+void check_rank_k(const char* routine, Uplo uplo, Op op, View<T> A, View<T> C) {
   require_uplo(routine, uplo);
   require_square(routine, "C", C);
   require(rows_of(op, A) == C.rows, routine, ": op(A) has ", rows_of(op, A), " rows, but C has ", C.rows);
@@ -58,61 +65,70 @@ void gemm(Op opA, Op opB, scalar<T> alpha, View<T> A, View<T> B, scalar<T> beta,
   require(cols_of(opA, A) == rows_of(opB, B), "gemm: op(A) has ", cols_of(opA, A), " columns, but op(B) has ",
           rows_of(opB, B), " rows");
   check_product("gemm", A, B, C);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::gemm(opA, opB, alpha, A, B, beta, C, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::gemm(opA, opB, alpha, A, B, beta, C, q);
   host::gemm(opA, opB, alpha, A, B, beta, C, q);
 }
 
 template <class T>
 void symm(Side side, Uplo uplo, scalar<T> alpha, View<T> A, View<T> B, scalar<T> beta, View<T> C, Queue& q) {
   check_symmetric("symm", side, uplo, A, B, C);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::symm(side, uplo, alpha, A, B, beta, C, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::symm(side, uplo, alpha, A, B, beta, C, q);
   host::symm(side, uplo, alpha, A, B, beta, C, q);
 }
 
 template <class T>
 void hemm(Side side, Uplo uplo, scalar<T> alpha, View<T> A, View<T> B, scalar<T> beta, View<T> C, Queue& q) {
   check_symmetric("hemm", side, uplo, A, B, C);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::hemm(side, uplo, alpha, A, B, beta, C, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::hemm(side, uplo, alpha, A, B, beta, C, q);
   host::hemm(side, uplo, alpha, A, B, beta, C, q);
 }
 
-template <class T> void syrk(Uplo uplo, Op op, scalar<T> alpha, View<T> A, scalar<T> beta, View<T> C, Queue& q) {
+template <class T>
+void syrk(Uplo uplo, Op op, scalar<T> alpha, View<T> A, scalar<T> beta, View<T> C, Queue& q) {
   require_op("syrk", "op", op);
   require(!is_complex<T> || op != Op::ConjTrans, "syrk: op is 'C', must be one of N, T for complex matrices");
   check_rank_k("syrk", uplo, op, A, C);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::syrk(uplo, op, alpha, A, beta, C, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::syrk(uplo, op, alpha, A, beta, C, q);
   host::syrk(uplo, op, alpha, A, beta, C, q);
 }
 
-template <class T> void herk(Uplo uplo, Op op, real_t<T> alpha, View<T> A, real_t<T> beta, View<T> C, Queue& q) {
+template <class T>
+void herk(Uplo uplo, Op op, real_t<T> alpha, View<T> A, real_t<T> beta, View<T> C, Queue& q) {
   require_op("herk", "op", op);
   require(!is_complex<T> || op != Op::Trans, "herk: op is 'T', must be one of N, C for complex matrices");
   check_rank_k("herk", uplo, op, A, C);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::herk(uplo, op, alpha, A, beta, C, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::herk(uplo, op, alpha, A, beta, C, q);
   host::herk(uplo, op, alpha, A, beta, C, q);
 }
 
 template <class T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, scalar<T> alpha, View<T> A, View<T> B, Queue& q) {
   check_triangular("trmm", side, uplo, op, diag, A, B);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::trmm(side, uplo, op, diag, alpha, A, B, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::trmm(side, uplo, op, diag, alpha, A, B, q);
   host::trmm(side, uplo, op, diag, alpha, A, B, q);
 }
 
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, scalar<T> alpha, View<T> A, View<T> B, Queue& q) {
   check_triangular("trsm", side, uplo, op, diag, A, B);
-  if constexpr (cuda_built) if (q.on_cuda()) return cuda::trsm(side, uplo, op, diag, alpha, A, B, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::trsm(side, uplo, op, diag, alpha, A, B, q);
   host::trsm(side, uplo, op, diag, alpha, A, B, q);
 }
 
-#define INSTANTIATE(T)                                                                                      \
-  template void gemm<T>(Op, Op, scalar<T>, View<T>, View<T>, scalar<T>, View<T>, Queue&);                   \
-  template void symm<T>(Side, Uplo, scalar<T>, View<T>, View<T>, scalar<T>, View<T>, Queue&);               \
-  template void hemm<T>(Side, Uplo, scalar<T>, View<T>, View<T>, scalar<T>, View<T>, Queue&);               \
-  template void syrk<T>(Uplo, Op, scalar<T>, View<T>, scalar<T>, View<T>, Queue&);                          \
-  template void herk<T>(Uplo, Op, real_t<T>, View<T>, real_t<T>, View<T>, Queue&);                          \
-  template void trmm<T>(Side, Uplo, Op, Diag, scalar<T>, View<T>, View<T>, Queue&);                         \
+#define INSTANTIATE(T)                                                                        \
+  template void gemm<T>(Op, Op, scalar<T>, View<T>, View<T>, scalar<T>, View<T>, Queue&);     \
+  template void symm<T>(Side, Uplo, scalar<T>, View<T>, View<T>, scalar<T>, View<T>, Queue&); \
+  template void hemm<T>(Side, Uplo, scalar<T>, View<T>, View<T>, scalar<T>, View<T>, Queue&); \
+  template void syrk<T>(Uplo, Op, scalar<T>, View<T>, scalar<T>, View<T>, Queue&);            \
+  template void herk<T>(Uplo, Op, real_t<T>, View<T>, real_t<T>, View<T>, Queue&);            \
+  template void trmm<T>(Side, Uplo, Op, Diag, scalar<T>, View<T>, View<T>, Queue&);           \
   template void trsm<T>(Side, Uplo, Op, Diag, scalar<T>, View<T>, View<T>, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

@@ -12,7 +12,8 @@ struct Columns {
   std::int64_t end() const { return begin + (count - 1) * pitch + length; }
 };
 
-Columns columns_of(const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t element_bytes) {
+Columns columns_of(const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld,
+                   std::int64_t element_bytes) {
   const auto begin = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data));
   if (cols == 1 || ld == rows) return {begin, rows * cols * element_bytes, rows * cols * element_bytes, 1};
   return {begin, rows * element_bytes, ld * element_bytes, cols};
@@ -31,8 +32,8 @@ bool overlap_on_grid(Columns A, Columns B) {
     offset += pitch;
     --column;
   }
-  const bool first = meet(0, A.length, offset, std::min(offset + B.length, pitch)) &&
-                     meet(0, A.count, column, column + B.count);
+  const bool first =
+      meet(0, A.length, offset, std::min(offset + B.length, pitch)) && meet(0, A.count, column, column + B.count);
   const bool rest = offset + B.length > pitch && meet(0, A.length, 0, offset + B.length - pitch) &&
                     meet(0, A.count, column + 1, column + 1 + B.count);
   return first || rest;
@@ -56,8 +57,10 @@ bool overlap(const void* a, std::int64_t a_rows, std::int64_t a_cols, std::int64
   for (std::int64_t i = 0, j = 0; i < A.count && j < B.count;) {
     const std::int64_t a_begin = A.begin + i * A.pitch, b_begin = B.begin + j * B.pitch;
     if (meet(a_begin, a_begin + A.length, b_begin, b_begin + B.length)) return true;
-    if (a_begin + A.length <= b_begin) ++i;
-    else ++j;
+    if (a_begin + A.length <= b_begin)
+      ++i;
+    else
+      ++j;
   }
   return false;
 }

@@ -9,14 +9,17 @@ using namespace devobj::c;
 namespace {
 
 /// Operands of one type: f(T{}, view of each).
-template <class F> void with_views(const char* routine, Operand x, F&& f) {
+template <class F>
+void with_views(const char* routine, Operand x, F&& f) {
   for_type(x.object.type, routine, [&]<class T>(T) { f(T{}, view<T>(x.object)); });
 }
-template <class F> void with_views(const char* routine, Operand x, Operand y, F&& f) {
+template <class F>
+void with_views(const char* routine, Operand x, Operand y, F&& f) {
   same_type(routine, x, y);
   for_type(x.object.type, routine, [&]<class T>(T) { f(T{}, view<T>(x.object), view<T>(y.object)); });
 }
-template <class F> void with_views(const char* routine, Operand x, Operand y, Operand z, F&& f) {
+template <class F>
+void with_views(const char* routine, Operand x, Operand y, Operand z, F&& f) {
   same_type(routine, x, y, z);
   for_type(x.object.type, routine,
            [&]<class T>(T) { f(T{}, view<T>(x.object), view<T>(y.object), view<T>(z.object)); });
@@ -49,9 +52,8 @@ devobj_status devobj_scal(devobj_scalar alpha, devobj_handle x) {
 
 devobj_status devobj_axpy(devobj_scalar alpha, devobj_handle x, devobj_handle y) {
   return guard([&] {
-    with_views("axpy", operand(x, "axpy", "x"), operand(y, "axpy", "y"), [&]<class T>(T, View<T> X, View<T> Y) {
-      axpy<T>(to_scalar<T>(alpha, "axpy", "alpha"), X, Y, queue());
-    });
+    with_views("axpy", operand(x, "axpy", "x"), operand(y, "axpy", "y"),
+               [&]<class T>(T, View<T> X, View<T> Y) { axpy<T>(to_scalar<T>(alpha, "axpy", "alpha"), X, Y, queue()); });
   });
 }
 
@@ -143,8 +145,8 @@ devobj_status devobj_trsv(char uplo, char op, char diag, devobj_handle A, devobj
 
 // ---- level 3 ----
 
-devobj_status devobj_gemm(char opA, char opB, devobj_scalar alpha, devobj_handle A, devobj_handle B,
-                          devobj_scalar beta, devobj_handle C) {
+devobj_status devobj_gemm(char opA, char opB, devobj_scalar alpha, devobj_handle A, devobj_handle B, devobj_scalar beta,
+                          devobj_handle C) {
   return guard([&] {
     with_views("gemm", operand(A, "gemm", "A"), operand(B, "gemm", "B"), operand(C, "gemm", "C"),
                [&]<class T>(T, View<T> MA, View<T> MB, View<T> MC) {
@@ -241,8 +243,10 @@ devobj_status devobj_transpose(char op, devobj_handle A, devobj_handle B) {
                  const Op how = parse_op(op, "transpose", "op");
                  const bool in_place = MA.data == MB.data && MA.rows == MB.rows && MA.cols == MB.cols &&
                                        MA.rows == MA.cols && MA.ld == MB.ld;
-                 if (in_place) transpose<T>(how, MA, queue());
-                 else transpose<T>(how, MA, MB, queue());
+                 if (in_place)
+                   transpose<T>(how, MA, queue());
+                 else
+                   transpose<T>(how, MA, MB, queue());
                });
   });
 }
@@ -251,7 +255,8 @@ devobj_status devobj_laswp(devobj_handle A, int64_t k1, int64_t k2, devobj_handl
   return guard([&] {
     const View<std::int32_t> pivots = integers(ipiv, "laswp", "ipiv");
     with_views("laswp", operand(A, "laswp", "A"), [&]<class T>(T, View<T> MA) {
-      require(1 <= k1 && k1 - 1 <= k2 && k2 <= MA.rows, "laswp: rows ", k1, " to ", k2, " are not within 1 to ", MA.rows);
+      require(1 <= k1 && k1 - 1 <= k2 && k2 <= MA.rows, "laswp: rows ", k1, " to ", k2, " are not within 1 to ",
+              MA.rows);
       laswp<T>(MA, k1 - 1, k2, pivots, forward != 0, queue());
     });
   });
@@ -260,9 +265,8 @@ devobj_status devobj_laswp(devobj_handle A, int64_t k1, int64_t k2, devobj_handl
 devobj_status devobj_lange(char norm, devobj_handle A, double* value) {
   return guard([&] {
     result(value, "lange", "result");
-    with_views("lange", operand(A, "lange", "A"), [&]<class T>(T, View<T> MA) {
-      *value = lange<T>(parse_norm(norm, "lange", "norm"), MA, queue());
-    });
+    with_views("lange", operand(A, "lange", "A"),
+               [&]<class T>(T, View<T> MA) { *value = lange<T>(parse_norm(norm, "lange", "norm"), MA, queue()); });
   });
 }
 

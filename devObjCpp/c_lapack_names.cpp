@@ -57,7 +57,7 @@ void geqrf_on_host_arrays(const char* name, int m, int n, T* a, int lda, T* tau,
   if (work != nullptr) {
     // The size as a number of T that is not below n: a float cannot hold every int.
     const auto size = static_cast<real_t<T>>(std::max(1, n));
-    work[0] = size < std::max(1, n) ? std::nextafter(size, std::numeric_limits<real_t<T>>::max()) : size;
+    work[0] = static_cast<double>(size) < std::max(1, n) ? std::nextafter(size, std::numeric_limits<real_t<T>>::max()) : size;
   }
   *info = 0;
   const int k = std::min(m, n);

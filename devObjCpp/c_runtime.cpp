@@ -60,7 +60,7 @@ int64_t devobj_live_objects(void) { return Registry::instance().live(); }
 
 devobj_status devobj_allocate(devobj_type type, int64_t rows, int64_t cols, devobj_handle* A) {
   return guard([&] {
-    result(A, "allocate", "A") = 0;
+    result(A, "allocate", "A");
     Object o;
     o.type = parse_type(type, "allocate");
     Queue& q = queue();
@@ -71,6 +71,7 @@ devobj_status devobj_allocate(devobj_type type, int64_t rows, int64_t cols, devo
     o.data = o.storage->data();
     o.backend = q.backend();
     o.device = q.device();
+    o.allocator = q.impl().get();
     *A = Registry::instance().add(std::move(o));
   });
 }
@@ -79,12 +80,14 @@ devobj_status devobj_free(devobj_handle A) {
   return guard([&] {
     Object removed;
     if (!Registry::instance().remove(A, removed)) object(A, "free", "A");  // throws the fitting error
+    // The memory is released in the order of the queue it was allocated on: this thread's work with it has to end first.
+    if (const void* mine = runtime::queue_of_thread(); mine != nullptr && mine != removed.allocator) queue().wait();
   });
 }
 
 devobj_status devobj_view(devobj_handle A, int64_t i1, int64_t i2, int64_t j1, int64_t j2, devobj_handle* block) {
   return guard([&] {
-    result(block, "view", "block") = 0;
+    result(block, "view", "block");
     Object o = object(A, "view", "A");
     require(1 <= i1 && i1 - 1 <= i2 && i2 <= o.rows, "view: rows ", i1, " to ", i2, " are not within 1 to ", o.rows);
     require(1 <= j1 && j1 - 1 <= j2 && j2 <= o.cols, "view: columns ", j1, " to ", j2, " are not within 1 to ", o.cols);

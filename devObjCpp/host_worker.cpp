@@ -1,10 +1,33 @@
 // HostWorker: a host queue's own thread.
+#include <new>
 #include <utility>
 
 #include "devobj/error.hpp"
 #include "queue_impl.hpp"
 
 namespace devobj {
+namespace {
+
+// The exception being handled, as an Error that names the work it came from.
+std::exception_ptr caught_in(const char* name) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Error& e) {
+      fail(e.status(), name, ": ", e.what());
+    } catch (const std::bad_alloc&) {
+      fail(Status::out_of_memory, name, ": out of host memory");
+    } catch (const std::exception& e) {
+      fail(Status::internal_error, name, ": ", e.what());
+    } catch (...) {
+      fail(Status::internal_error, name, ": unknown exception");
+    }
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
 
 HostWorker::HostWorker() : thread_([this] { loop(); }) {}
 
@@ -42,23 +65,16 @@ void HostWorker::loop() {
     if (tasks_.empty()) return;
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
-    if (error_ && !task.always) {
-      if (tasks_.empty()) work_done_.notify_all();
-      continue;
-    }
+    const bool left_out = error_ && !task.always;
     busy_ = true;
     lock.unlock();
     std::exception_ptr error;
     try {
-      task.work();
-    } catch (const Error& e) {
-      error = std::make_exception_ptr(Error(e.status(), std::string(task.name) + ": " + e.what()));
-    } catch (const std::exception& e) {
-      error = std::make_exception_ptr(Error(Status::internal_error, std::string(task.name) + ": " + e.what()));
+      if (!left_out) task.work();
     } catch (...) {
-      error = std::make_exception_ptr(Error(Status::internal_error, std::string(task.name) + ": unknown exception"));
+      error = caught_in(task.name);
     }
-    task.work = nullptr;
+    task.work = nullptr;  // without the lock: what it held may enqueue its release
     lock.lock();
     busy_ = false;
     if (error && !error_) error_ = error;

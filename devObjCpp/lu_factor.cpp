@@ -7,7 +7,7 @@
 #include "kernels/host/lapack_fortran.hpp"
 #include "kernels/kernels.hpp"
 #include "lu_hybrid.hpp"
-#include "shapes.hpp"
+#include "blas_checks.hpp"
 
 namespace devobj {
 namespace {
@@ -27,14 +27,13 @@ template <class T> std::int64_t getrf_lapack(View<T> A, View<std::int32_t> ipiv,
 }  // namespace
 
 template <class T> std::int64_t lu_block_size(std::int64_t m, std::int64_t n, bool on_cuda) {
-  const std::int64_t k = std::min(m, n);
-  if (!on_cuda) return 64;
-  return k <= 16000 ? 64 : 128;
+  return on_cuda && std::min(m, n) > 12000 ? 128 : 64;
 }
 
 template <class T>
 std::int64_t getrf(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOptions options) {
   require_pivots("getrf", "ipiv", ipiv, diagonal(A));
+  require_distinct("getrf", "ipiv", ipiv, "A", A);
   require(options.block >= 0, "getrf: block is ", options.block, ", must be 0 (chosen by the library) or more");
   Method method = options.method;
   if (method == Method::automatic) method = q.on_cuda() ? Method::hybrid : Method::lapack;

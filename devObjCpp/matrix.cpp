@@ -15,7 +15,7 @@ namespace {
 
 // Pageable memory travels in pieces of this size, so that packing one piece and copying another overlap and
 // the pieces stay in the CPU's cache.
-constexpr std::int64_t piece_bytes = 4 << 20;
+constexpr std::int64_t piece_bytes = 8 << 20;
 constexpr int pieces_in_flight = 4;
 
 template <class T> void check_shapes(const char* routine, HostArray<T> host, std::int64_t rows, std::int64_t cols) {
@@ -30,7 +30,7 @@ template <class T> bool plain_columns(HostArray<T> host) {
   return host.row_stride == 1 && (host.cols <= 1 || host.col_stride >= host.rows);
 }
 
-cuda::PointerKind kind_of(const char* routine, const void* host) {
+[[maybe_unused]] [[maybe_unused]] cuda::PointerKind kind_of(const char* routine, const void* host) {
   cuda::PointerKind kind = cuda::pointer_kind(host);
   require(kind != cuda::PointerKind::device, routine, ": the host array's address ", host, " is device memory");
   return kind;
@@ -66,6 +66,7 @@ template <class T> T* element(HostArray<T> host, std::int64_t i, std::int64_t j)
 }
 
 template <class T> void cuda_copy(T* dst, std::int64_t ldd, const T* src, std::int64_t lds, std::int64_t rows, std::int64_t cols, Queue& q) {
+  cuda::DeviceScope scope(q.device());
   cuda::copy_2d(dst, ldd * sizeof(T), src, lds * sizeof(T), rows * sizeof(T), cols, q.stream());
 }
 

@@ -1,6 +1,8 @@
 #include "memory.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -50,25 +52,24 @@ std::size_t checked_bytes(std::int64_t rows, std::int64_t cols, std::size_t elem
 
 // ---- Storage ----
 
-Storage::Storage(std::size_t bytes, Queue& q) {
+// Delegates, so that the destructor releases the memory if filling it fails.
+Storage::Storage(std::size_t bytes, Queue& q) : Storage() {
   if (bytes == 0) return;
-  void* data = nullptr;
+  owner_ = q.impl();
   if constexpr (cuda_built) {
     if (q.on_cuda()) {
       cuda::DeviceScope scope(q.device());
-      if (!memory::next_allocation_fails()) data = cuda::allocate(bytes, q.device(), q.stream());
-      if (data != nullptr && environment().check) cuda::fill_bytes(data, 0xff, bytes, q.stream());
+      if (!memory::next_allocation_fails()) data_ = cuda::allocate(bytes, q.device(), q.stream());
+      if (data_ != nullptr && environment().check) cuda::fill_bytes(data_, 0xff, bytes, q.stream());
     }
   }
   if (!q.on_cuda()) {
-    data = memory::allocate_host(bytes);
-    if (data != nullptr && environment().check) std::memset(data, 0xff, bytes);
+    data_ = memory::allocate_host(bytes);
+    if (data_ != nullptr && environment().check) std::memset(data_, 0xff, bytes);
   }
-  if (data == nullptr)
+  if (data_ == nullptr)
     fail(Status::out_of_memory, "allocate: no memory for ", bytes, " bytes on the ", q.on_cuda() ? "GPU" : "host");
-  data_ = data;
   bytes_ = bytes;
-  owner_ = q.impl();
 }
 
 Storage::~Storage() {
@@ -113,7 +114,8 @@ void* take_cached(std::size_t& bytes, bool for_cuda) {
   auto& buffers = cache();
   auto best = buffers.end();
   for (auto b = buffers.begin(); b != buffers.end(); ++b)
-    if (b->for_cuda == for_cuda && b->bytes >= bytes && b->bytes <= 4 * bytes && (best == buffers.end() || b->bytes < best->bytes))
+    if (b->for_cuda == for_cuda && b->bytes >= bytes && b->bytes / 4 <= bytes &&
+        (best == buffers.end() || b->bytes < best->bytes))
       best = b;
   if (best == buffers.end()) return nullptr;
   void* data = best->data;
@@ -124,10 +126,14 @@ void* take_cached(std::size_t& bytes, bool for_cuda) {
 
 }  // namespace
 
+constexpr std::size_t largest_power = std::size_t(1) << 62;
+
 PinnedBuffer::PinnedBuffer(std::size_t bytes, bool for_cuda) : for_cuda_(for_cuda) {
   if (bytes == 0) return;
-  bytes_ = bytes;
-  if (memory::next_allocation_fails()) fail(Status::out_of_memory, "allocate: no pinned memory for ", bytes, " bytes");
+  // Powers of two, so that the buffers of a sequence of growing sizes are no more than twice the largest together.
+  bytes_ = std::bit_ceil(std::min(bytes, largest_power));
+  if (bytes > largest_power || memory::next_allocation_fails())
+    fail(Status::out_of_memory, "allocate: no pinned memory for ", bytes, " bytes");
   data_ = take_cached(bytes_, for_cuda);
   if (data_ != nullptr) return;
   for (int attempt = 0; attempt < 2 && data_ == nullptr; ++attempt) {

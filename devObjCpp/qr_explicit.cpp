@@ -3,6 +3,7 @@
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
 #include "blas_checks.hpp"
+#include "qr_orthogonal.hpp"
 
 namespace devobj {
 
@@ -15,6 +16,7 @@ template <class T> void qr(View<T> A, View<T> Q, View<T> R, Queue& q, QrOptions 
   require_distinct("qr", "Q", Q, "A", A);
   require_distinct("qr", "R", R, "A", A);
   require_distinct("qr", "Q", Q, "R", R);
+  require_options("qr", options, q);
   if (m == 0) return;
   Matrix<T> tau(k, 1, q);
   const Range columns{0, k}, all{0, m};
@@ -31,9 +33,7 @@ template <class T> void qr(View<T> A, View<T> Q, View<T> R, Queue& q, QrOptions 
     lacpy(Uplo::Lower, R(all, columns), Q(all, columns), q);
     if (m > 1 && k > 0) laset(Uplo::Lower, T(0), T(0), R({1, m}, columns), q);
   }
-  options.block = 0;
-  if (options.method != Method::lapack) options.method = q.on_cuda() ? Method::hybrid : Method::automatic;
-  orgqr(Q, tau.view(), q, options);
+  orgqr(Q, tau.view(), q, {options.method == Method::hybrid ? Method::automatic : options.method});
   q.wait();
 }
 

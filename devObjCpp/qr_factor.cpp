@@ -6,8 +6,9 @@
 #include "devobj/qr.hpp"
 #include "kernels/host/lapack_fortran.hpp"
 #include "kernels/kernels.hpp"
-#include "qr_hybrid.hpp"
 #include "blas_checks.hpp"
+#include "qr_hybrid.hpp"
+#include "qr_orthogonal.hpp"
 
 namespace devobj {
 namespace {
@@ -27,20 +28,18 @@ template <class T> void geqrf_lapack(View<T> A, View<T> tau, Queue& q) {
 template <class T> std::int64_t qr_block_size(std::int64_t m, std::int64_t n, bool on_cuda) {
   const std::int64_t k = std::min(m, n);
   if (!on_cuda) return 64;
-  return k <= 12000 ? 64 : 128;
+  if (k > 12000) return 128;
+  // The CPU's panel decides: its work grows with the square of the width and with the size of the elements.
+  return sizeof(T) == 4 ? (k < 700 ? 64 : 128) : sizeof(T) == 8 ? (k <= 6000 ? 96 : 64) : 64;
 }
 
 template <class T> void geqrf(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   require_vector("geqrf", "tau", tau, diagonal(A));
-  require(options.block >= 0 && options.block <= 256, "geqrf: block is ", options.block,
-          ", must be 0 (chosen by the library) to 256");
   require_distinct("geqrf", "tau", tau, "A", A);
-  Method method = options.method;
-  if (method == Method::automatic) method = q.on_cuda() ? Method::hybrid : Method::lapack;
-  require(method == Method::hybrid || (method == Method::lapack && !q.on_cuda()), "geqrf: method '", method_name(method),
-          "' is not available on the ", q.on_cuda() ? "cuda" : "host", " backend");
+  require_options("geqrf", options, q);
   if (A.empty()) return;
-  if (method == Method::lapack) return geqrf_lapack(A, tau, q);
+  if (options.method == Method::lapack || (options.method == Method::automatic && !q.on_cuda()))
+    return geqrf_lapack(A, tau, q);
   geqrf_hybrid(A, tau, q, options);
 }
 

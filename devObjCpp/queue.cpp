@@ -161,6 +161,7 @@ Event Queue::record() {
   event.impl_ = std::make_shared<Event::Impl>();
   if constexpr (cuda_built)
     if (on_cuda_) {
+      cuda::DeviceScope scope(impl_->device);
       event.impl_->cuda_event = cuda::event_create();
       cuda::event_record(event.impl_->cuda_event, impl_->stream);
       return event;
@@ -202,11 +203,11 @@ SideQueue::~SideQueue() {
   try {
     parent_.wait_for(side_->record());
     if (HostWorker* worker = side_->impl_->worker.get()) {
-      // An error of the side queue becomes the parent's.
+      // An error of the side queue becomes the parent's; if that has one already, it is the one that counts.
       std::shared_ptr<Queue::Impl> side = side_->impl_;
       parent_.impl_->worker->enqueue("side queue", [worker, side] {
         if (std::exception_ptr error = worker->take_error()) std::rethrow_exception(error);
-      }, false);
+      }, true);
     }
   } catch (...) {
     // No join without an event: wait here instead.

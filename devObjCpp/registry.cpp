@@ -10,6 +10,8 @@ devobj_handle make_handle(std::uint32_t slot, std::uint32_t generation) {
   return (static_cast<devobj_handle>(generation) << 32) | (slot + 1);
 }
 
+constexpr std::uint32_t last_generation = 0xffffffffu;
+
 }  // namespace
 
 Registry& Registry::instance() {
@@ -24,11 +26,10 @@ Registry::Slot* Registry::slot_of(devobj_handle handle) {
   return slot.used && slot.generation == handle >> 32 ? &slot : nullptr;
 }
 
-devobj_handle Registry::add(Object object) {
-  std::lock_guard lock(mutex_);
+devobj_handle Registry::place(Object object) {
   if (free_.empty()) {
-    free_.reserve(slots_.size() + 1);  // so that remove() cannot fail
-    slots_.emplace_back();
+    free_.reserve(slots_.size() + 1);  // so that vacate() cannot fail
+    slots_.push_back({static_cast<std::uint32_t>(slots_.size()), first_generation_});
     free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }
   const std::uint32_t index = free_.back();
@@ -38,6 +39,18 @@ devobj_handle Registry::add(Object object) {
   slot.object = std::move(object);
   ++live_;
   return make_handle(index, slot.generation);
+}
+
+Object Registry::vacate(Slot& slot) noexcept {
+  slot.used = false;
+  --live_;
+  if (++slot.generation != 0) free_.push_back(slot.index);
+  return std::exchange(slot.object, Object{});
+}
+
+devobj_handle Registry::add(Object object) {
+  std::lock_guard lock(mutex_);
+  return place(std::move(object));
 }
 
 Object* Registry::find(devobj_handle handle) {
@@ -50,11 +63,7 @@ bool Registry::remove(devobj_handle handle, Object& removed) {
   std::lock_guard lock(mutex_);
   Slot* slot = slot_of(handle);
   if (slot == nullptr) return false;
-  removed = std::exchange(slot->object, Object{});
-  slot->used = false;
-  ++slot->generation;
-  free_.push_back(static_cast<std::uint32_t>(handle) - 1u);
-  --live_;
+  removed = vacate(*slot);
   return true;
 }
 
@@ -62,7 +71,10 @@ devobj_handle Registry::renew(devobj_handle handle) {
   std::lock_guard lock(mutex_);
   Slot* slot = slot_of(handle);
   if (slot == nullptr) return 0;
-  return make_handle(static_cast<std::uint32_t>(handle) - 1u, ++slot->generation);
+  if (slot->generation != last_generation) return make_handle(slot->index, ++slot->generation);
+  const devobj_handle moved = place(slot->object);
+  vacate(*slot);
+  return moved;
 }
 
 std::int64_t Registry::live() const {
@@ -73,15 +85,9 @@ std::int64_t Registry::live() const {
 std::vector<Object> Registry::clear() {
   std::lock_guard lock(mutex_);
   std::vector<Object> objects;
-  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-    Slot& slot = slots_[i];
-    if (!slot.used) continue;
-    objects.push_back(std::exchange(slot.object, Object{}));
-    slot.used = false;
-    ++slot.generation;
-    free_.push_back(i);
-  }
-  live_ = 0;
+  objects.reserve(static_cast<std::size_t>(live_));
+  for (Slot& slot : slots_)
+    if (slot.used) objects.push_back(vacate(slot));
   return objects;
 }
 

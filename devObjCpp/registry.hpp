@@ -20,11 +20,15 @@ struct Object {
   std::shared_ptr<Storage> storage;  ///< shared with views
   Backend backend = Backend::host;
   int device = 0;
+  const void* allocator = nullptr;  ///< the queue whose order the release of the memory follows
 };
 
 class Registry {
  public:
   static Registry& instance();
+  /// Slots start with `first_generation`; a slot whose generations are used up is given up, so that no handle is ever
+  /// given out twice.
+  explicit Registry(std::uint32_t first_generation = 1) : first_generation_(first_generation) {}
 
   devobj_handle add(Object object);
   /// The object, or null for a handle that is none.
@@ -39,11 +43,15 @@ class Registry {
 
  private:
   struct Slot {
-    std::uint32_t generation = 1;
+    std::uint32_t index;
+    std::uint32_t generation;
     bool used = false;
-    Object object;
+    Object object = {};
   };
   Slot* slot_of(devobj_handle handle);
+  devobj_handle place(Object object);
+  Object vacate(Slot& slot) noexcept;
+  const std::uint32_t first_generation_;
   mutable std::mutex mutex_;
   std::deque<Slot> slots_;
   std::vector<std::uint32_t> free_;

@@ -20,5 +20,7 @@ int device_in_use() noexcept;
 std::string info();
 /// The calling thread's queue, made at its first use. Error: not_open; device_error in a child after fork.
 Queue& queue();
+/// The identity (impl) of that queue, or null if the thread has not used one since the library was opened.
+const void* queue_of_thread() noexcept;
 
 }  // namespace devobj::runtime

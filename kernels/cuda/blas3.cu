@@ -3,7 +3,8 @@
 
 namespace devobj::cuda {
 
-template <class T> void gemm(Op opA, Op opB, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q) {
+template <class T>
+void gemm(Op opA, Op opB, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q) {
   if (C.empty()) return;
   if (A.empty() || alpha == T(0)) return scale_part("gemm", Uplo::General, beta, C, q);
   call_cublas("gemm", q, by_type<T>(cublasSgemm_64, cublasDgemm_64, cublasCgemm_64, cublasZgemm_64), to_cublas(opA),
@@ -11,7 +12,8 @@ template <class T> void gemm(Op opA, Op opB, T alpha, View<T> A, View<T> B, T be
               raw(B.data), B.ld, raw(&beta), raw(C.data), C.ld);
 }
 
-template <class T> void symm(Side side, Uplo uplo, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q) {
+template <class T>
+void symm(Side side, Uplo uplo, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q) {
   if (C.empty()) return;
   if (alpha == T(0)) return scale_part("symm", Uplo::General, beta, C, q);
   call_cublas("symm", q, by_type<T>(cublasSsymm_64, cublasDsymm_64, cublasCsymm_64, cublasZsymm_64), to_cublas(side),
@@ -19,7 +21,8 @@ template <class T> void symm(Side side, Uplo uplo, T alpha, View<T> A, View<T> B
               raw(C.data), C.ld);
 }
 
-template <class T> void hemm(Side side, Uplo uplo, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q) {
+template <class T>
+void hemm(Side side, Uplo uplo, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q) {
   if (C.empty()) return;
   if (alpha == T(0)) return scale_part("hemm", Uplo::General, beta, C, q);
   call_cublas("hemm", q, by_type<T>(cublasSsymm_64, cublasDsymm_64, cublasChemm_64, cublasZhemm_64), to_cublas(side),
@@ -27,7 +30,8 @@ template <class T> void hemm(Side side, Uplo uplo, T alpha, View<T> A, View<T> B
               raw(C.data), C.ld);
 }
 
-template <class T> void syrk(Uplo uplo, Op op, T alpha, View<T> A, T beta, View<T> C, Queue& q) {
+template <class T>
+void syrk(Uplo uplo, Op op, T alpha, View<T> A, T beta, View<T> C, Queue& q) {
   if (C.empty()) return;
   if (A.empty() || alpha == T(0)) return scale_part("syrk", uplo, beta, C, q);
   call_cublas("syrk", q, by_type<T>(cublasSsyrk_64, cublasDsyrk_64, cublasCsyrk_64, cublasZsyrk_64), to_cublas(uplo),
@@ -35,7 +39,8 @@ template <class T> void syrk(Uplo uplo, Op op, T alpha, View<T> A, T beta, View<
               raw(A.data), A.ld, raw(&beta), raw(C.data), C.ld);
 }
 
-template <class T> void herk(Uplo uplo, Op op, real_t<T> alpha, View<T> A, real_t<T> beta, View<T> C, Queue& q) {
+template <class T>
+void herk(Uplo uplo, Op op, real_t<T> alpha, View<T> A, real_t<T> beta, View<T> C, Queue& q) {
   if (C.empty()) return;
   if (A.empty() || alpha == 0) return scale_part("herk", uplo, T(beta), C, q, true);
   const cublasOperation_t adjoint = is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
@@ -44,7 +49,8 @@ template <class T> void herk(Uplo uplo, Op op, real_t<T> alpha, View<T> A, real_
               raw(A.data), A.ld, &beta, raw(C.data), C.ld);
 }
 
-template <class T> void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, View<T> A, View<T> B, Queue& q) {
+template <class T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, View<T> A, View<T> B, Queue& q) {
   if (B.empty()) return;
   if (alpha == T(0)) return scale_part("trmm", Uplo::General, alpha, B, q);
   // cuBLAS writes the product to a third matrix, which may be B.
@@ -53,7 +59,8 @@ template <class T> void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Vi
               raw(B.data), B.ld, raw(B.data), B.ld);
 }
 
-template <class T> void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, View<T> A, View<T> B, Queue& q) {
+template <class T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, View<T> A, View<T> B, Queue& q) {
   if (B.empty()) return;
   if (alpha == T(0)) return scale_part("trsm", Uplo::General, alpha, B, q);
   call_cublas("trsm", q, by_type<T>(cublasStrsm_64, cublasDtrsm_64, cublasCtrsm_64, cublasZtrsm_64), to_cublas(side),
@@ -61,13 +68,13 @@ template <class T> void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Vi
               raw(B.data), B.ld);
 }
 
-#define INSTANTIATE(T)                                                                          \
-  template void gemm<T>(Op, Op, T, View<T>, View<T>, T, View<T>, Queue&);                       \
-  template void symm<T>(Side, Uplo, T, View<T>, View<T>, T, View<T>, Queue&);                   \
-  template void hemm<T>(Side, Uplo, T, View<T>, View<T>, T, View<T>, Queue&);                   \
-  template void syrk<T>(Uplo, Op, T, View<T>, T, View<T>, Queue&);                              \
-  template void herk<T>(Uplo, Op, real_t<T>, View<T>, real_t<T>, View<T>, Queue&);              \
-  template void trmm<T>(Side, Uplo, Op, Diag, T, View<T>, View<T>, Queue&);                     \
+#define INSTANTIATE(T)                                                             \
+  template void gemm<T>(Op, Op, T, View<T>, View<T>, T, View<T>, Queue&);          \
+  template void symm<T>(Side, Uplo, T, View<T>, View<T>, T, View<T>, Queue&);      \
+  template void hemm<T>(Side, Uplo, T, View<T>, View<T>, T, View<T>, Queue&);      \
+  template void syrk<T>(Uplo, Op, T, View<T>, T, View<T>, Queue&);                 \
+  template void herk<T>(Uplo, Op, real_t<T>, View<T>, real_t<T>, View<T>, Queue&); \
+  template void trmm<T>(Side, Uplo, Op, Diag, T, View<T>, View<T>, Queue&);        \
   template void trsm<T>(Side, Uplo, Op, Diag, T, View<T>, View<T>, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

@@ -1,6 +1,6 @@
-// BLAS level 1 on the host. swap and axpy are the vendor's; the others are loops of our own, because the vendors' differ
-// on NaN (scal with 0, iamax), on very large and small numbers (nrm2), in the calling convention of complex results
-// (dot), and in the order of a sum with the number of threads.
+// BLAS level 1 on the host. swap and axpy are the vendor's; the others are loops of our own, because the vendors'
+// differ on NaN (scal with 0, iamax), on very large and small numbers (nrm2), in the calling convention of complex
+// results (dot), and in the order of a sum with the number of threads.
 #include <algorithm>
 #include <cmath>
 
@@ -12,13 +12,15 @@ namespace devobj::host {
 namespace {
 
 /// f(i, count) for pieces of a vector pair that a 32-bit BLAS can index: count * inc < 2^30.
-template <class F> void for_pieces(std::int64_t n, std::int64_t inc, F&& f) {
+template <class F>
+void for_pieces(std::int64_t n, std::int64_t inc, F&& f) {
   const std::int64_t piece = std::max<std::int64_t>(1, (std::int64_t{1} << 30) / inc);
   for (std::int64_t i = 0; i < n; i += piece) f(i, std::min(piece, n - i));
 }
 
 /// The sum of term(0) ... term(n - 1) in eight interleaved partial sums: one order whatever the machine, and fast.
-template <class Sum, class Term> Sum sum_of(std::int64_t n, Term term) {
+template <class Sum, class Term>
+Sum sum_of(std::int64_t n, Term term) {
   constexpr int lanes = 8;
   Sum partial[lanes] = {};
   const std::int64_t whole = n - n % lanes;
@@ -30,33 +32,43 @@ template <class Sum, class Term> Sum sum_of(std::int64_t n, Term term) {
 }
 
 /// The same over the elements of x; the compiler sees the stride 1.
-template <class Sum, class T, class Term> Sum sum_over(Vector<T> x, Term term) {
+template <class Sum, class T, class Term>
+Sum sum_over(Vector<T> x, Term term) {
   if (x.inc == 1) return sum_of<Sum>(x.n, [=](std::int64_t i) { return term(x.data[i]); });
   return sum_of<Sum>(x.n, [=](std::int64_t i) { return term(x.data[i * x.inc]); });
 }
-template <class Sum, class T, class Term> Sum sum_over(Vector<T> x, Vector<T> y, Term term) {
+template <class Sum, class T, class Term>
+Sum sum_over(Vector<T> x, Vector<T> y, Term term) {
   if (x.inc == 1 && y.inc == 1) return sum_of<Sum>(x.n, [=](std::int64_t i) { return term(x.data[i], y.data[i]); });
   return sum_of<Sum>(x.n, [=](std::int64_t i) { return term(x.data[i * x.inc], y.data[i * y.inc]); });
 }
 
 /// a b as Fortran multiplies: four products, no repair of infinities.
-template <class T> T product(T a, T b) {
+template <class T>
+T product(T a, T b) {
   if constexpr (is_complex<T>)
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   else
     return a * b;
 }
-template <class T> T conjugate(T a) {
-  if constexpr (is_complex<T>) return std::conj(a);
-  else return a;
+template <class T>
+T conjugate(T a) {
+  if constexpr (is_complex<T>)
+    return std::conj(a);
+  else
+    return a;
 }
 /// |re| + |im|
-template <class T> real_t<T> magnitude(T a) {
-  if constexpr (is_complex<T>) return std::abs(a.real()) + std::abs(a.imag());
-  else return std::abs(a);
+template <class T>
+real_t<T> magnitude(T a) {
+  if constexpr (is_complex<T>)
+    return std::abs(a.real()) + std::abs(a.imag());
+  else
+    return std::abs(a);
 }
 
-template <class T> real_t<T> norm_of(Vector<T> x) {
+template <class T>
+real_t<T> norm_of(Vector<T> x) {
   // The plain sum of squares, where it is finite and too large for an underflow to matter: always so for float, whose
   // squares are summed in double.
   const double squares = sum_over<double>(x, [](T a) {
@@ -82,7 +94,8 @@ template <class T> real_t<T> norm_of(Vector<T> x) {
   return real_t<T>(sum.root());
 }
 
-template <class T> std::int64_t position_of_largest(Vector<T> x) {
+template <class T>
+std::int64_t position_of_largest(Vector<T> x) {
   real_t<T> largest = -1;
   std::int64_t position = 0;
   for (std::int64_t i = 0; i < x.n; ++i) {
@@ -98,7 +111,8 @@ template <class T> std::int64_t position_of_largest(Vector<T> x) {
 }
 
 /// The value of work(), computed in order with the queue's work. Waits.
-template <class Result, class Work> Result result_of(const char* name, Queue& q, Work work) {
+template <class Result, class Work>
+Result result_of(const char* name, Queue& q, Work work) {
   Result result{};
   q.submit(name, [&] { result = work(); });
   q.wait();
@@ -107,7 +121,8 @@ template <class Result, class Work> Result result_of(const char* name, Queue& q,
 
 }  // namespace
 
-template <class T> void swap(Vector<T> x, Vector<T> y, Queue& q) {
+template <class T>
+void swap(Vector<T> x, Vector<T> y, Queue& q) {
   const fortran::BlasInt incx(x.inc, "swap", "the stride of x"), incy(y.inc, "swap", "the stride of y");
   q.submit("swap", [=] {
     for_pieces(x.n, std::max(x.inc, y.inc), [&](std::int64_t i, std::int64_t count) {
@@ -116,7 +131,8 @@ template <class T> void swap(Vector<T> x, Vector<T> y, Queue& q) {
   });
 }
 
-template <class T> void scal(T alpha, Vector<T> x, Queue& q) {
+template <class T>
+void scal(T alpha, Vector<T> x, Queue& q) {
   q.submit("scal", [=] {
     if (x.inc == 1)
       for (std::int64_t i = 0; i < x.n; ++i) x.data[i] = product(alpha, x.data[i]);
@@ -125,7 +141,8 @@ template <class T> void scal(T alpha, Vector<T> x, Queue& q) {
   });
 }
 
-template <class T> void axpy(T alpha, Vector<T> x, Vector<T> y, Queue& q) {
+template <class T>
+void axpy(T alpha, Vector<T> x, Vector<T> y, Queue& q) {
   const fortran::BlasInt incx(x.inc, "axpy", "the stride of x"), incy(y.inc, "axpy", "the stride of y");
   q.submit("axpy", [=] {
     for_pieces(x.n, std::max(x.inc, y.inc), [&](std::int64_t i, std::int64_t count) {
@@ -134,34 +151,39 @@ template <class T> void axpy(T alpha, Vector<T> x, Vector<T> y, Queue& q) {
   });
 }
 
-template <class T> T dotu(Vector<T> x, Vector<T> y, Queue& q) {
+template <class T>
+T dotu(Vector<T> x, Vector<T> y, Queue& q) {
   return result_of<T>("dotu", q, [=] { return sum_over<T>(x, y, [](T a, T b) { return product(a, b); }); });
 }
 
-template <class T> T dotc(Vector<T> x, Vector<T> y, Queue& q) {
+template <class T>
+T dotc(Vector<T> x, Vector<T> y, Queue& q) {
   return result_of<T>("dotc", q, [=] { return sum_over<T>(x, y, [](T a, T b) { return product(conjugate(a), b); }); });
 }
 
-template <class T> real_t<T> nrm2(Vector<T> x, Queue& q) {
+template <class T>
+real_t<T> nrm2(Vector<T> x, Queue& q) {
   return result_of<real_t<T>>("nrm2", q, [=] { return norm_of(x); });
 }
 
-template <class T> real_t<T> asum(Vector<T> x, Queue& q) {
+template <class T>
+real_t<T> asum(Vector<T> x, Queue& q) {
   return result_of<real_t<T>>("asum", q, [=] { return sum_over<real_t<T>>(x, [](T a) { return magnitude(a); }); });
 }
 
-template <class T> std::int64_t iamax(Vector<T> x, Queue& q) {
+template <class T>
+std::int64_t iamax(Vector<T> x, Queue& q) {
   return result_of<std::int64_t>("iamax", q, [=] { return position_of_largest(x); });
 }
 
-#define INSTANTIATE(T)                                     \
-  template void swap<T>(Vector<T>, Vector<T>, Queue&);     \
-  template void scal<T>(T, Vector<T>, Queue&);             \
-  template void axpy<T>(T, Vector<T>, Vector<T>, Queue&);  \
-  template T dotu<T>(Vector<T>, Vector<T>, Queue&);        \
-  template T dotc<T>(Vector<T>, Vector<T>, Queue&);        \
-  template real_t<T> nrm2<T>(Vector<T>, Queue&);           \
-  template real_t<T> asum<T>(Vector<T>, Queue&);           \
+#define INSTANTIATE(T)                                    \
+  template void swap<T>(Vector<T>, Vector<T>, Queue&);    \
+  template void scal<T>(T, Vector<T>, Queue&);            \
+  template void axpy<T>(T, Vector<T>, Vector<T>, Queue&); \
+  template T dotu<T>(Vector<T>, Vector<T>, Queue&);       \
+  template T dotc<T>(Vector<T>, Vector<T>, Queue&);       \
+  template real_t<T> nrm2<T>(Vector<T>, Queue&);          \
+  template real_t<T> asum<T>(Vector<T>, Queue&);          \
   template std::int64_t iamax<T>(Vector<T>, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

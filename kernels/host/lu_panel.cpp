@@ -13,29 +13,33 @@ namespace {
 
 // Every thread holds its rows of all columns. Columns are taken in blocks of w = 16:
 //
-//     c0      c0+w          n     column by column: scale, update by the block's columns, find the largest   (lu_column)
+//     c0      c0+w          n     column by column: scale, update by the block's columns, find the largest (lu_column)
 //   +---+----+--------------+     one exchange: each thread's candidate with its row of the block; everybody
 //   | U | U  |     U12      |     then knows the pivot's row, and the two owners swap
 //   +---+----+--------------+     after the block: one exchange of the rows that moved, for the other columns;
-//   | L | L  |  A22 -=      |     U12 = L11^-1 A12 by every thread for itself                             (combine_rows)
-//   |   |    |     L21 U12  |     A22 -= L21 U12, each thread its rows                                  (subtract_product)
+//   | L | L  |  A22 -=      |     U12 = L11^-1 A12 by every thread for itself (combine_rows) |   |    |     L21 U12  |
+//   A22 -= L21 U12, each thread its rows                                  (subtract_product)
 //   +---+----+--------------+
 
-constexpr int w = inner_block;
+constexpr int w = inner_block, half = w / 2;
 
 /// What a thread publishes for one column: its candidate with the candidate's row in the block's columns; and
-/// that of the row to be displaced, if it is the thread's own.
-template <class R> struct Letter {
+/// that of the row to be displaced, if it is the thread's own. All look at the first two, which fill up the cache line
+/// that holds the letter's flag; they are written last, so that the line moves once.
+template <class R>
+struct Letter {
   R value;
   std::int64_t row;
+  std::int64_t unused[4];
   R candidate[2 * w];
   R displaced[2 * w];
 };
 static_assert(sizeof(Letter<double>) <= Team::mailbox_bytes);
 
-/// For column scaling: 1 / pivot as `scale`, to be applied after `before`, a power of two that keeps 1 / pivot away from
-/// overflow and underflow where it is not 1.
-template <class T> struct Reciprocal {
+/// For column scaling: 1 / pivot as `scale`, to be applied after `before`, a power of two that keeps 1 / pivot away
+/// from overflow and underflow where it is not 1.
+template <class T>
+struct Reciprocal {
   using R = real_t<T>;
   R before[2] = {1, 0};
   R scale[2] = {1, 0};
@@ -63,8 +67,8 @@ template <class T> struct Reciprocal {
   bool plain() const noexcept { return before[0] == 1; }
 };
 
-/// The pivots of one block as a permutation of rows: `row[i]` gets what was in `row[from[i]]`. The block's own rows come
-/// first.
+/// The pivots of one block as a permutation of rows: `row[i]` gets what was in `row[from[i]]`. The block's own rows
+/// come first.
 struct Moves {
   std::int64_t row[2 * w];
   int from[2 * w];
@@ -91,7 +95,8 @@ struct Moves {
 };
 
 /// Memory that all threads see: the rows that move, 2 w rows of n columns.
-template <class R> struct Shared {
+template <class R>
+struct Shared {
   R* moving;
   std::int32_t* ipiv;
   std::int64_t info = 0;
@@ -99,14 +104,20 @@ template <class R> struct Shared {
 
 thread_local KeptMemory rows_memory, shared_memory, u_memory;
 
-template <class T> class LuWorker {
+template <class T>
+class LuWorker {
   using R = real_t<T>;
   static constexpr int P = PanelRows<T>::P;
 
  public:
   LuWorker(Team::Member& me, const RowParts& parts, std::int64_t n, Shared<R>& shared)
-      : me_(me), parts_(parts), n_(n), k_(std::min(parts.m, n)), shared_(shared),
-        mine_(parts, me.rank(), n, rows_memory), ldu_(round_up(n, panel_padding<R>)),
+      : me_(me),
+        parts_(parts),
+        n_(n),
+        k_(std::min(parts.m, n)),
+        shared_(shared),
+        mine_(parts, me.rank(), n, rows_memory),
+        ldu_(round_up(n, panel_padding<R>)),
         U_(u_memory.get<R>(w * P * ldu_)) {}
 
   void run(T* A, std::int64_t lda) {
@@ -121,12 +132,20 @@ template <class T> class LuWorker {
   }
 
  private:
+  /// Column by column within halves of the block; between the halves a small product.
   void factor_block(std::int64_t c0, int kb) {
     R u[w * P] = {};
     R scale[2] = {1, 0};
-    for (int j = 0; j < kb; ++j) {
+    for (int j = 0, j0 = 0; j < kb; ++j) {
       const std::int64_t top = c0 + j;
-      const auto found = kernels_.lu_column(mine_.B, mine_.ld, mine_.rows, mine_.local(top), c0, j, u, scale);
+      if (j == half) {
+        kernels_.scale_column(mine_.B, mine_.ld, mine_.rows, mine_.local(top), top - 1, scale);
+        update_second_half(c0, kb);
+        j0 = j;
+      }
+      for (int i = j0; i < j; ++i)
+        for (int p = 0; p < P; ++p) u[(i - j0) * P + p] = U_block_[i][j * P + p];
+      const auto found = kernels_.lu_column(mine_.B, mine_.ld, mine_.rows, mine_.local(top), c0 + j0, j - j0, u, scale);
       exchange_candidates(c0, kb, j, found);
       const R* pivot = U_block_[j] + j * P;
       const bool zero = pivot[0] == 0 && (P == 1 || pivot[1] == 0);
@@ -135,25 +154,30 @@ template <class T> class LuWorker {
       if (!reciprocal.plain())
         kernels_.scale_column(mine_.B, mine_.ld, mine_.rows, mine_.local(top + 1), top, reciprocal.before);
       for (int p = 0; p < P; ++p) scale[p] = reciprocal.scale[p];
-      if (j + 1 < kb) next_u(j + 1, u);
     }
     kernels_.scale_column(mine_.B, mine_.ld, mine_.rows, mine_.local(c0 + kb), c0 + kb - 1, scale);
   }
 
-  /// u = column j of U, rows 0 ... j - 1.
-  void next_u(int j, R* u) const noexcept {
-    for (int i = 0; i < j; ++i)
-      for (int p = 0; p < P; ++p) u[i * P + p] = U_block_[i][j * P + p];
+  /// A(:, half:kb) -= L(:, 0:half) U(0:half, half:kb) below the block's first rows, which keep their U.
+  void update_second_half(std::int64_t c0, int kb) {
+    alignas(64) R u[half * P * panel_padding<R>] = {};
+    for (int i = 0; i < half; ++i)
+      for (int c = half; c < kb; ++c)
+        for (int p = 0; p < P; ++p) u[(i * P + p) * panel_padding<R> + c - half] = U_block_[i][c * P + p];
+    kernels_.subtract_product(mine_.B, mine_.ld, mine_.rows, mine_.local(c0), c0, half, c0 + half, c0 + kb, u,
+                              panel_padding<R>);
+    for (int i = 0; i < half; ++i)
+      if (mine_.has(c0 + i)) mine_.write_row(c0 + i, c0 + half, c0 + kb, U_block_[i] + half * P);
   }
 
   /// Agrees on the pivot of column j, swaps its row with row c0 + j within the block and completes row j of U.
   void exchange_candidates(std::int64_t c0, int kb, int j, const Candidate<R>& found) {
     const std::int64_t top = c0 + j;
     auto* letter = static_cast<Letter<R>*>(me_.mailbox());
+    if (found.row >= 0) mine_.read_row(found.row + mine_.begin, c0, c0 + kb, letter->candidate);
+    if (mine_.has(top)) mine_.read_row(top, c0, c0 + kb, letter->displaced);
     letter->value = found.value;
     letter->row = found.row + mine_.begin;
-    if (found.row >= 0) mine_.read_row(letter->row, c0, c0 + kb, letter->candidate);
-    if (mine_.has(top)) mine_.read_row(top, c0, c0 + kb, letter->displaced);
     me_.exchange();
 
     const R* displaced = letter_of(parts_.owner(top)).displaced;
@@ -169,10 +193,10 @@ template <class T> class LuWorker {
         row = other.candidate;
       }
     }
-    // row j: L(j, 0:j-1), and U(j, j:) -= L(j, 0:j-1) U(0:j-1, j:)
+    // row j: L(j, 0:j-1), and U(j, j:) -= L(j, 0:j-1) U(0:j-1, j:), of which the second half has got the first's part
     R* const final_row = U_block_[j];
     for (int i = 0; i < kb * P; ++i) final_row[i] = row[i];
-    for (int i = 0; i < j; ++i)
+    for (int i = j < half ? 0 : half; i < j; ++i)
       for (int c = j + 1; c < kb; ++c) subtract(final_row + c * P, final_row + i * P, U_block_[i] + c * P);
     if (pivot_[j] != top && mine_.has(pivot_[j])) mine_.write_row(pivot_[j], c0, c0 + kb, displaced);
     if (mine_.has(top)) mine_.write_row(top, c0, c0 + kb, final_row);
@@ -239,9 +263,11 @@ template <class T> class LuWorker {
 };
 
 /// As many threads as have at least `grain` bytes of the panel each.
-template <class T> int choose_threads(std::int64_t m, std::int64_t n, int threads) {
+template <class T>
+int choose_threads(std::int64_t m, std::int64_t n, int threads) {
   constexpr std::size_t grain = 32 << 10;
-  if (threads <= 0) threads = threads_for(static_cast<std::size_t>(m) * n * sizeof(T), grain, Team::shared().size());
+  if (threads <= 0) threads = threads_for(static_cast<std::size_t>(m) * n * sizeof(T), grain,
+                                          Team::shared().size_in_step());
   return static_cast<int>(std::min<std::int64_t>(threads, (m + w - 1) / w));
 }
 

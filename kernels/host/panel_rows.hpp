@@ -14,7 +14,9 @@
 
 namespace devobj::host {
 
-constexpr std::int64_t round_up(std::int64_t i, std::int64_t to) { return (i + to - 1) / to * to; }
+constexpr std::int64_t round_up(std::int64_t i, std::int64_t to) {
+  return (i + to - 1) / to * to;
+}
 
 /// Memory that grows and is kept for the next call: 64-byte aligned, large ones on huge pages. One per use and thread.
 class KeptMemory {
@@ -24,7 +26,8 @@ class KeptMemory {
   KeptMemory& operator=(const KeptMemory&) = delete;
   ~KeptMemory() { std::free(data_); }
   /// At least `count` elements; what was in it is lost. Throws bad_alloc.
-  template <class R> R* get(std::int64_t count) {
+  template <class R>
+  R* get(std::int64_t count) {
     std::size_t bytes = static_cast<std::size_t>(count) * sizeof(R);
     if (bytes > size_) {
       constexpr std::size_t huge = std::size_t(1) << 21;
@@ -60,7 +63,8 @@ struct RowParts {
 
 /// The rows begin ... begin + rows - 1 of an m x n panel of T in planes. Row numbers are the panel's; `local` makes
 /// them the buffer's, at least 0 and at most rows.
-template <class T> struct PanelRows {
+template <class T>
+struct PanelRows {
   using R = real_t<T>;
   static constexpr int P = devobj::is_complex<T> ? 2 : 1;
 

@@ -5,9 +5,10 @@
 
 namespace devobj::host {
 
-#define DEVOBJ_SIMD_LEVEL(space)                                         \
-  namespace space {                                                      \
-  template <class R, int P> const PanelKernels<R>& kernels() noexcept;   \
+#define DEVOBJ_SIMD_LEVEL(space)                                             \
+  namespace space {                                                          \
+  template <class R, int P>                                                  \
+  const PanelKernels<R>& kernels() noexcept;                                 \
   extern template const PanelKernels<float>& kernels<float, 1>() noexcept;   \
   extern template const PanelKernels<float>& kernels<float, 2>() noexcept;   \
   extern template const PanelKernels<double>& kernels<double, 1>() noexcept; \
@@ -45,7 +46,8 @@ Simd use_simd(Simd level) noexcept {
   return std::min(level, best_simd());
 }
 
-template <class R, int P> const PanelKernels<R>& panel_kernels() noexcept {
+template <class R, int P>
+const PanelKernels<R>& panel_kernels() noexcept {
   switch (std::min(highest.load(std::memory_order_relaxed), best_simd())) {
 #if defined(__x86_64__)
     case Simd::avx512:

@@ -17,16 +17,20 @@ enum class Simd : int { baseline = 0, avx2 = 1, avx512 = 2 };
 
 /// Columns of an inner block: what is factored column by column before a matrix product brings the rest up to date.
 inline constexpr int inner_block = 16;
-/// Buffers are 64-byte aligned and their leading dimensions multiples of this many elements: four of the widest vectors.
-template <class R> inline constexpr std::int64_t panel_padding = 256 / sizeof(R);
+/// Buffers are 64-byte aligned and their leading dimensions multiples of this many elements: four of the widest
+/// vectors.
+template <class R>
+inline constexpr std::int64_t panel_padding = 256 / sizeof(R);
 
 /// A pivot's candidate: the largest |re| + |im| and its row in the buffer; row is -1 and value -1 if there is none.
-template <class R> struct Candidate {
+template <class R>
+struct Candidate {
   R value;
   std::int64_t row;
 };
 
-template <class R> struct PanelKernels {
+template <class R>
+struct PanelKernels {
   /// B = A (interleaved complex to planes), zeros from row `rows` to ld.
   void (*load)(const R* A, std::int64_t lda, std::int64_t rows, std::int64_t cols, R* B, std::int64_t ld);
   /// A = B.
@@ -63,11 +67,13 @@ template <class R> struct PanelKernels {
 };
 
 /// The kernels for P planes of R on the best instruction set of this CPU, or on the one asked for by use_simd.
-template <class R, int P> const PanelKernels<R>& panel_kernels() noexcept;
+template <class R, int P>
+const PanelKernels<R>& panel_kernels() noexcept;
 
 /// The best set that this CPU and this build have.
 Simd best_simd() noexcept;
-/// For tests and measurements: later calls take `level`, or the best one if this CPU has not got it. Returns what is taken.
+/// For tests and measurements: later calls take `level`, or the best one if this CPU has not got it. Returns what is
+/// taken.
 Simd use_simd(Simd level) noexcept;
 
 }  // namespace devobj::host

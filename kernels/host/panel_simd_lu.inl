@@ -1,10 +1,11 @@
 // LU's column step. Part of panel_simd.inl.
 
-/// Per lane the largest value and its row so far; four of them, since one alone would be a chain of dependent
-/// instructions.
-template <class R> struct Best {
+/// Per lane the largest value so far and the row of its vector's first lane; four of them, since one alone would be a
+/// chain of dependent instructions.
+template <class R>
+struct Best {
   Vec<R> value;
-  Int<R> row;
+  Int<R> vector;
 };
 
 /// U vectors of rows from i on, of which those before s keep what they have (Masked only).
@@ -40,8 +41,7 @@ inline void lu_rows(R* const block, Index ld, Index i, Index s, int j, const R* 
       Vec<R> l[P], old[P];
       for (int p = 0; p < P; ++p) l[p] = old[p] = aligned(last + p * ld + r * VL<R>);
       multiply<R, P>(l, scale);
-      for (int p = 0; p < P; ++p)
-        put<R>(last + p * ld + r * VL<R>, Masked ? (active[r] ? l[p] : old[p]) : l[p]);
+      for (int p = 0; p < P; ++p) put<R>(last + p * ld + r * VL<R>, Masked ? (active[r] ? l[p] : old[p]) : l[p]);
       if constexpr (P == 1) {
         x[0][r] -= l[0] * ul[0];
       } else {
@@ -62,7 +62,7 @@ inline void lu_rows(R* const block, Index ld, Index i, Index s, int j, const R* 
     if constexpr (Masked) size = active[r] ? size : all<R>(-1);
     const Int<R> larger = size > best[r].value;
     best[r].value = larger ? size : best[r].value;
-    best[r].row = larger ? rows_from<R>(i + r * VL<R>) : best[r].row;
+    best[r].vector = larger ? all_rows<R>(i + r * VL<R>) : best[r].vector;
   }
 }
 
@@ -74,7 +74,7 @@ Candidate<R> lu_column(R* B, std::int64_t ld, std::int64_t rows, std::int64_t s,
   if (s >= rows) return {R(-1), -1};
   R* const block = B + c0 * P * ld;
   Best<R> best[U];
-  for (int r = 0; r < U; ++r) best[r] = {all<R>(-1), rows_from<R>(0)};
+  for (int r = 0; r < U; ++r) best[r] = {all<R>(-1), Int<R>{}};
   const Index end = up(rows, VL<R>);
   Index i = down(s, VL<R>);
   if (i < s) {
@@ -84,13 +84,22 @@ Candidate<R> lu_column(R* B, std::int64_t ld, std::int64_t rows, std::int64_t s,
   for (; i + U * VL<R> <= end; i += U * VL<R>) lu_rows<R, P, U, false>(block, ld, i, s, j, u, scale, best);
   for (; i < end; i += VL<R>) lu_rows<R, P, 1, false>(block, ld, i, s, j, u, scale, best);
 
+  // the four into one, then its lanes; of equals the lowest row
+  for (int r = 1; r < U; ++r) {
+    const Int<R> better =
+        (best[r].value > best[0].value) | ((best[r].value == best[0].value) & (best[r].vector < best[0].vector));
+    best[0].value = better ? best[r].value : best[0].value;
+    best[0].vector = better ? best[r].vector : best[0].vector;
+  }
+  R value[VL<R>];
+  typename Lanes<R>::Integer vector[VL<R>];
+  __builtin_memcpy(value, &best[0].value, sizeof value);
+  __builtin_memcpy(vector, &best[0].vector, sizeof vector);
   Candidate<R> found{R(-1), -1};
-  for (int r = 0; r < U; ++r)
-    for (int l = 0; l < VL<R>; ++l) {
-      const R value = best[r].value[l];
-      const Index row = best[r].row[l];
-      const bool better = value > found.value || (value == found.value && row < found.row);
-      if (value >= R(0) && row < rows && better) found = {value, row};
-    }
+  for (int l = 0; l < VL<R>; ++l) {
+    const Index row = vector[l] + l;
+    const bool better = value[l] > found.value || (value[l] == found.value && row < found.row);
+    if (better && value[l] >= R(0) && row < rows) found = {value[l], row};
+  }
   return found;
 }

@@ -55,8 +55,8 @@ inline void tile_product(R* __restrict C, Index ld, const R* __restrict L, int K
 
 /// Rows in strips that keep their part of L in the first cache, columns in groups of N within a strip.
 template <class R, int P>
-void subtract_product(R* B, std::int64_t ld, std::int64_t rows, std::int64_t s, std::int64_t k0, int K,
-                      std::int64_t c0, std::int64_t c1, const R* U, std::int64_t ldu) {
+void subtract_product(R* B, std::int64_t ld, std::int64_t rows, std::int64_t s, std::int64_t k0, int K, std::int64_t c0,
+                      std::int64_t c1, const R* U, std::int64_t ldu) {
   constexpr int M = (wide ? 4 : 2) / P, N = wide ? 6 : 4;
   constexpr Index strip = 1024 / sizeof(R) / P;
   static_assert(strip % (M * VL<R>) == 0);

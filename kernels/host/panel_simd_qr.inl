@@ -3,16 +3,6 @@
 /// Which parts of a pass over the rows are to be done: the reflector, the products for the next column, or both.
 enum class Pass { reflect, multiply, both };
 
-/// sum += x^H a
-template <class R, int P> inline void add_product(const Vec<R> (&x)[P], const Vec<R> (&a)[P], Vec<R> (&sum)[P]) {
-  sum[0] += x[0] * a[0];
-  if constexpr (P == 2) {
-    sum[0] += x[1] * a[1];
-    sum[1] += x[0] * a[1];
-    sum[1] -= x[1] * a[0];
-  }
-}
-
 /// One vector of rows from i on, columns k0 ... k0 + G - 1 of the block. `first`: x's own column is among them at k0,
 /// and v has to be made; otherwise x and v are read back. Rows before s keep what they have and rows before sp
 /// are no part of x (Masked only).
@@ -81,11 +71,9 @@ void qr_columns(R* const block, Index ld, Index rows, Index s, Index sp, int j, 
     } else {
       const Index stop = i + run * VL<R> < end ? i + run * VL<R> : end;
       if (first)
-        for (; i < stop; i += VL<R>)
-          qr_rows<R, P, G, pass, false>(block, ld, i, s, sp, j, k0, true, scale, c, sums);
+        for (; i < stop; i += VL<R>) qr_rows<R, P, G, pass, false>(block, ld, i, s, sp, j, k0, true, scale, c, sums);
       else
-        for (; i < stop; i += VL<R>)
-          qr_rows<R, P, G, pass, false>(block, ld, i, s, sp, j, k0, false, scale, c, sums);
+        for (; i < stop; i += VL<R>) qr_rows<R, P, G, pass, false>(block, ld, i, s, sp, j, k0, false, scale, c, sums);
     }
     if constexpr (pass != Pass::reflect)
       for (int g = 0; g < G; ++g)
@@ -125,7 +113,10 @@ template <class R, int P>
 void qr_column(R* B, std::int64_t ld, std::int64_t rows, std::int64_t s, std::int64_t sp, std::int64_t c0, int j, int w,
                const R* scale, const R* coefficient, R* products) {
   R* const block = B + c0 * P * ld;
-  if (scale == nullptr) qr_groups<R, P, Pass::multiply>(block, ld, rows, s, sp, j, w, scale, coefficient, products);
-  else if (j + 1 < w) qr_groups<R, P, Pass::both>(block, ld, rows, s, sp, j, w, scale, coefficient, products);
-  else scale_column<R, P>(B, ld, rows, s, c0 + j, scale);
+  if (scale == nullptr)
+    qr_groups<R, P, Pass::multiply>(block, ld, rows, s, sp, j, w, scale, coefficient, products);
+  else if (j + 1 < w)
+    qr_groups<R, P, Pass::both>(block, ld, rows, s, sp, j, w, scale, coefficient, products);
+  else
+    scale_column<R, P>(B, ld, rows, s, c0 + j, scale);
 }

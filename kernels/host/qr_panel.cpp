@@ -19,7 +19,7 @@ namespace {
 //   +---+----+--------------+     after the block: W = V^H [V A] in parts                              (products)
 //   | V | V  |     A -=     |     two exchanges to add them up; then, with T^-1 the triangle of V^H V
 //   |   |    |   V T^H V^H A|     and 1 / tau on its diagonal, W = T^H W by substitution               (combine_rows)
-//   +---+----+--------------+     A -= V W                                                             (subtract_product)
+//   +---+----+--------------+     A -= V W (subtract_product)
 //
 // Sums of squares are formed without scaling. So that they are safe, columns whose largest number is far from 1 are
 // multiplied by a power of two before (their R is multiplied back at the end; the reflectors are the same), and a
@@ -28,14 +28,16 @@ namespace {
 constexpr int w = inner_block;
 
 /// What a thread publishes for one column: its part of the products, and row j of the block if it is its own.
-template <class R> struct Letter {
+template <class R>
+struct Letter {
   R products[2 * w];
   R row[2 * w];
 };
 static_assert(sizeof(Letter<double>) <= Team::mailbox_bytes);
 
 /// Memory that all threads see: parts of W of every thread, their sum, and every thread's largest numbers by column.
-template <class R> struct Shared {
+template <class R>
+struct Shared {
   R* parts;
   R* sum;
   R* largest;
@@ -44,15 +46,22 @@ template <class R> struct Shared {
 
 thread_local KeptMemory rows_memory, shared_memory, w_memory;
 
-template <class T> class QrWorker {
+template <class T>
+class QrWorker {
   using R = real_t<T>;
   static constexpr int P = PanelRows<T>::P;
 
  public:
   QrWorker(Team::Member& me, const RowParts& parts, std::int64_t n, Shared<R>& shared)
-      : me_(me), parts_(parts), n_(n), k_(std::min(parts.m, n)), shared_(shared),
-        mine_(parts, me.rank(), n, rows_memory), ldw_(round_up(n, panel_padding<R>)),
-        W_(w_memory.get<R>(w * P * ldw_ + n)), exponent_(W_ + w * P * ldw_) {}
+      : me_(me),
+        parts_(parts),
+        n_(n),
+        k_(std::min(parts.m, n)),
+        shared_(shared),
+        mine_(parts, me.rank(), n, rows_memory),
+        ldw_(round_up(n, panel_padding<R>)),
+        W_(w_memory.get<R>(w * P * ldw_ + n)),
+        exponent_(W_ + w * P * ldw_) {}
 
   /// False, with A as it was, if A has a NaN or an Inf.
   bool run(T* A, std::int64_t lda, T* tau) {
@@ -92,7 +101,8 @@ template <class T> class QrWorker {
     return true;
   }
 
-  /// Rows from the panel's row r0 on of column c times 2^exponent, in two steps, since the power may not be representable.
+  /// Rows from the panel's row r0 on of column c times 2^exponent, in two steps, since the power may not be
+  /// representable.
   void multiply_column(std::int64_t c, std::int64_t r0, int exponent) {
     for (int part : {exponent / 2, exponent - exponent / 2}) {
       const R power[2] = {std::ldexp(R(1), part), 0};
@@ -119,14 +129,17 @@ template <class T> class QrWorker {
       tau_[j] = h.template tau_as<T>();
       // w_k = conj(tau) (a_jk + conj(scale) x^H a_k); row j -= w
       R coefficient[w * P];
-      for (int k = 1; k < kb - j && !h.identity; ++k) h.coefficient(row + k * P, products + k * P, coefficient + (k - 1) * P);
+      for (int k = 1; k < kb - j && !h.identity; ++k)
+        h.coefficient(row + k * P, products + k * P, coefficient + (k - 1) * P);
       if (mine_.has(top)) {
         for (int p = 0; p < P; ++p) row[p] = h.beta[p];
         for (int i = P; i < (kb - j) * P && !h.identity; ++i) row[i] -= coefficient[i - P];
         mine_.write_row(top, top, c0 + kb, row);
       }
-      if (h.identity) column_pass(c0, j, kb, nullptr, nullptr, products);
-      else column_pass(c0, j, kb, h.scale, coefficient, products);
+      if (h.identity)
+        column_pass(c0, j, kb, nullptr, nullptr, products);
+      else
+        column_pass(c0, j, kb, h.scale, coefficient, products);
     }
   }
 
@@ -142,8 +155,8 @@ template <class T> class QrWorker {
   void add_up(std::int64_t c0, int j, int kb, R* products, R* row) {
     const int count = (kb - j) * P;
     auto* letter = static_cast<Letter<R>*>(me_.mailbox());
-    for (int i = 0; i < count; ++i) letter->products[i] = products[i];
     if (mine_.has(c0 + j)) mine_.read_row(c0 + j, c0 + j, c0 + kb, letter->row);
+    for (int i = 0; i < count; ++i) letter->products[i] = products[i];
     me_.exchange();
     for (int r = 0; r < me_.size(); ++r) {
       const R* part = letter_of(r).products;
@@ -237,15 +250,18 @@ template <class T> class QrWorker {
 };
 
 /// As many threads as have at least `grain` bytes of the panel each.
-template <class T> int choose_threads(std::int64_t m, std::int64_t n, int threads) {
+template <class T>
+int choose_threads(std::int64_t m, std::int64_t n, int threads) {
   constexpr std::size_t grain = 32 << 10;
-  if (threads <= 0) threads = threads_for(static_cast<std::size_t>(m) * n * sizeof(T), grain, Team::shared().size());
+  if (threads <= 0) threads = threads_for(static_cast<std::size_t>(m) * n * sizeof(T), grain,
+                                          Team::shared().size_in_step());
   return static_cast<int>(std::min<std::int64_t>(threads, (m + w - 1) / w));
 }
 
 }  // namespace
 
-template <class T> void qr_panel(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, T* tau, int threads) {
+template <class T>
+void qr_panel(std::int64_t m, std::int64_t n, T* A, std::int64_t lda, T* tau, int threads) {
   using R = real_t<T>;
   constexpr int P = PanelRows<T>::P;
   if (m <= 0 || n <= 0) return;

@@ -9,7 +9,8 @@ namespace devobj::host {
 
 /// H = I - tau v v^H with H^H [alpha; x] = [beta; 0], beta real, v = [1; scale x]. Numbers are P parts: real and
 /// imaginary (P = 2), or just real (P = 1). Signs are LAPACK's: beta = -sign(re alpha) ||(alpha, x)||.
-template <class R, int P> struct Reflector {
+template <class R, int P>
+struct Reflector {
   R beta[P] = {}, tau[P] = {}, scale[P] = {};
   bool identity = false;  // tau = 0
 
@@ -60,9 +61,12 @@ template <class R, int P> struct Reflector {
     }
   }
 
-  template <class T> T tau_as() const noexcept {
-    if constexpr (P == 1) return tau[0];
-    else return T(tau[0], tau[1]);
+  template <class T>
+  T tau_as() const noexcept {
+    if constexpr (P == 1)
+      return tau[0];
+    else
+      return T(tau[0], tau[1]);
   }
 
  private:

@@ -38,7 +38,7 @@ class Spin {
   bool turn() noexcept {
     ++turns_;
     if (turns_ > bare_turns) pause();
-    if (turns_ % 64 != 0 && patience_ != 0) return false;
+    if (turns_ % 16 != 0 && patience_ != 0) return false;
     if (turns_ >= patience_) sched_yield();
     return true;
   }
@@ -49,7 +49,8 @@ class Spin {
   long turns_ = 0;
 };
 
-constexpr long long_patience = 4096;  // turns of some 40 ns: longer than any panel's step
+// Turns of some 40 ns. An exchange between running threads takes less; if one is not running, its core may be this one.
+constexpr long long_patience = 256;
 
 }  // namespace
 
@@ -106,7 +107,8 @@ struct Team::Impl {
     try {
       threads.reserve(max_threads);
       while (static_cast<int>(threads.size()) + 1 < wanted)
-        threads.emplace_back([this, rank = static_cast<int>(threads.size()) + 1, seen = job.load()] { serve(rank, seen); });
+        threads.emplace_back(
+            [this, rank = static_cast<int>(threads.size()) + 1, seen = job.load()] { serve(rank, seen); });
     } catch (const std::exception&) {  // no more threads to be had: go on with those there are
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -164,21 +166,26 @@ struct Team::Impl {
     take_part(0, now);
     std::exception_ptr error = done[0].error;
     done[0].error = nullptr;
-    epoch = std::max(epoch, done[0].epoch);
+    std::uint64_t last = done[0].epoch;
     for (int rank = 1; rank < size; ++rank) {
       Spin spin(size > team->size_ ? 0 : long_patience);
       while (done[rank].job.load(std::memory_order_acquire) != now) spin.turn();
-      epoch = std::max(epoch, done[rank].epoch);
+      last = std::max(last, done[rank].epoch);
       if (!error) error = done[rank].error;
       done[rank].error = nullptr;
     }
+    epoch = last;  // only now: a thread may have been late to start, and begins its count with it
     if (error) std::rethrow_exception(error);
   }
 };
 
-void* Team::Member::mailbox() noexcept { return boxes_[2 * rank_ + ((epoch_ + 1) & 1)].letter; }
+void* Team::Member::mailbox() noexcept {
+  return boxes_[2 * rank_ + ((epoch_ + 1) & 1)].letter;
+}
 
-const void* Team::Member::letter(int rank) const noexcept { return boxes_[2 * rank + (epoch_ & 1)].letter; }
+const void* Team::Member::letter(int rank) const noexcept {
+  return boxes_[2 * rank + (epoch_ & 1)].letter;
+}
 
 // A fast member can be one exchange ahead of a slow one, never two: to publish the second it must have seen the slow
 // one's first, which the slow one publishes after it has read all letters before. Hence two mailboxes each.
@@ -221,9 +228,13 @@ Team::Session::Session(Team& team) : team_(team) {
   team.impl_->announce();
 }
 
-Team::Session::~Session() { team_.impl_->sessions.fetch_sub(1); }
+Team::Session::~Session() {
+  team_.impl_->sessions.fetch_sub(1);
+}
 
-Team::Team(int size) : size_(size), impl_(new Impl) { impl_->team = this; }
+Team::Team(int size) : size_(size), impl_(new Impl) {
+  impl_->team = this;
+}
 
 namespace {
 
@@ -231,8 +242,10 @@ namespace {
 int team_size() {
   int cores = 0;
   cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) == 0) cores = CPU_COUNT(&mask);
-  else cores = static_cast<int>(std::thread::hardware_concurrency());  // more cores than the mask has room for
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0)
+    cores = CPU_COUNT(&mask);
+  else
+    cores = static_cast<int>(std::thread::hardware_concurrency());  // more cores than the mask has room for
   cores = std::clamp(cores, 1, Team::max_threads);
   if (const char* value = std::getenv("DEVOBJ_NUM_THREADS"); value != nullptr && *value != '\0') {
     const std::string_view text(value);

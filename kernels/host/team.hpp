@@ -55,13 +55,18 @@ class Team {
 
   /// The cores that this process may use (its affinity mask), at most DEVOBJ_NUM_THREADS if that is set.
   int size() const noexcept { return size_; }
+  /// Threads for work with many barriers: from 8 cores on a quarter of them is left to others, since one late thread
+  /// holds up all.
+  int size_in_step() const noexcept { return size_ < 8 ? size_ : size_ - size_ / 4; }
 
   /// Calls work(member) on `threads` threads (0: size()), the caller being rank 0, and waits for all. With more than
-  /// size() the threads share cores. If the team is busy (a call from inside `work`, another user's thread) or no thread
-  /// can be started, the caller does all alone with member.size() == 1. The exception of the lowest rank that threw
-  /// is thrown here; the others are released from their barriers.
-  template <class Work> void run(int threads, Work&& work) {
-    run(threads, [](void* w, Member& m) { (*static_cast<std::remove_reference_t<Work>*>(w))(m); },
+  /// size() the threads share cores. If the team is busy (a call from inside `work`, another user's thread) or no
+  /// thread can be started, the caller does all alone with member.size() == 1. The exception of the lowest rank that
+  /// threw is thrown here; the others are released from their barriers.
+  template <class Work>
+  void run(int threads, Work&& work) {
+    run(
+        threads, [](void* w, Member& m) { (*static_cast<std::remove_reference_t<Work>*>(w))(m); },
         const_cast<void*>(static_cast<const void*>(std::addressof(work))));
   }
 

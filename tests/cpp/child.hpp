@@ -10,22 +10,19 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <sstream>
 #include <string>
+
+#include "sanitizers.hpp"
 
 namespace devobj::test {
 
-// Whether the program is built with a sanitizer that changes how memory behaves.
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-#else
-inline constexpr bool sanitized = false;
-#endif
+/// The parts as text, one after the other.
+template <class... Parts> std::string text(const Parts&... parts) {
+  std::ostringstream stream;
+  (stream << ... << parts);
+  return stream.str();
+}
 
 struct Child {
   int exit_status = -1;  ///< -1 if a signal ended it

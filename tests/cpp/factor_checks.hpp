@@ -73,11 +73,11 @@ enum class By { matrix, column };
 
 /// The exponents of the powers of two that measure the columns of A: one for all, or each its own.
 template <class D> std::vector<int> exponents(const Dense<D>& A, By by) {
-  std::vector<int> e(static_cast<std::size_t>(A.cols()), 0);
-  for (std::int64_t j = 0; j < A.cols(); ++j) {
-    const double size = by == By::matrix ? largest(A) : largest(block_of(A, {0, A.rows()}, {j, j + 1}));
-    if (std::isfinite(size) && size > 0) e[static_cast<std::size_t>(j)] = std::ilogb(size);
-  }
+  auto exponent = [](double size) { return std::isfinite(size) && size > 0 ? std::ilogb(size) : 0; };
+  std::vector<int> e(static_cast<std::size_t>(A.cols()));
+  if (by == By::matrix) std::fill(e.begin(), e.end(), exponent(largest(A)));
+  else
+    for (std::int64_t j = 0; j < A.cols(); ++j) e[std::size_t(j)] = exponent(largest(block_of(A, {0, A.rows()}, {j, j + 1})));
   return e;
 }
 inline double scaled(double a, int exponent) { return std::ldexp(a, exponent); }

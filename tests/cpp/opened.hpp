@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "devobj/devobj.h"
+#include "sanitizers.hpp"
 
 namespace devobj::test {
 
@@ -24,7 +25,9 @@ class Opened : public ::testing::TestWithParam<devobj_backend> {
     GTEST_SKIP() << "skipped: no GPU (" << devobj_last_error() << ")";
   }
   void TearDown() override {
-    if (is_open_) EXPECT_EQ(devobj_close(), DEVOBJ_SUCCESS) << devobj_last_error();
+    if (is_open_) {
+      EXPECT_EQ(devobj_close(), DEVOBJ_SUCCESS) << devobj_last_error();
+    }
     EXPECT_EQ(devobj_live_objects(), 0);
   }
 

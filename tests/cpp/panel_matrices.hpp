@@ -13,32 +13,50 @@
 
 namespace devobj::test {
 
-template <class T> struct Widened {
+template <class T>
+struct Widened {
   using type = long double;
 };
-template <class R> struct Widened<std::complex<R>> {
+template <class R>
+struct Widened<std::complex<R>> {
   using type = std::complex<long double>;
 };
-template <class T> using Wide = typename Widened<T>::type;
+template <class T>
+using Wide = typename Widened<T>::type;
 
-inline long double conjugate(long double x) { return x; }
-inline std::complex<long double> conjugate(std::complex<long double> x) { return std::conj(x); }
+inline long double conjugate(long double x) {
+  return x;
+}
+inline std::complex<long double> conjugate(std::complex<long double> x) {
+  return std::conj(x);
+}
 
-template <class T> T make(double re, double im) {
-  if constexpr (is_complex<T>) return T(static_cast<real_t<T>>(re), static_cast<real_t<T>>(im));
-  else return static_cast<T>(re);
+template <class T>
+T make(double re, double im) {
+  if constexpr (is_complex<T>)
+    return T(static_cast<real_t<T>>(re), static_cast<real_t<T>>(im));
+  else
+    return static_cast<T>(re);
 }
 /// Any number as the wide type.
-template <class T> Wide<T> widen(T x) {
-  if constexpr (is_complex<T>) return Wide<T>(x.real(), x.imag());
-  else return x;
+template <class T>
+Wide<T> widen(T x) {
+  if constexpr (is_complex<T>)
+    return Wide<T>(x.real(), x.imag());
+  else
+    return x;
 }
-template <class T> real_t<T> size1(T x) { return std::abs(std::real(x)) + std::abs(std::imag(x)); }
+template <class T>
+real_t<T> size1(T x) {
+  return std::abs(std::real(x)) + std::abs(std::imag(x));
+}
 
-template <class T> inline constexpr real_t<T> eps = std::numeric_limits<real_t<T>>::epsilon() / 2;
+template <class T>
+inline constexpr real_t<T> eps = std::numeric_limits<real_t<T>>::epsilon() / 2;
 
 /// m x n in an array with leading dimension ld > m, whose padding holds `canary`.
-template <class T> struct Panel {
+template <class T>
+struct Panel {
   std::int64_t m, n, ld;
   std::vector<T> data;
   static T canary() { return make<T>(-77.25, 33.5); }
@@ -56,7 +74,8 @@ template <class T> struct Panel {
   }
 };
 
-template <class T> Panel<T> uniform(std::int64_t m, std::int64_t n, unsigned seed, std::int64_t extra = 3) {
+template <class T>
+Panel<T> uniform(std::int64_t m, std::int64_t n, unsigned seed, std::int64_t extra = 3) {
   std::mt19937 gen(seed);
   std::uniform_real_distribution<double> u(-1, 1);
   Panel<T> A(m, n, extra);
@@ -69,7 +88,8 @@ template <class T> Panel<T> uniform(std::int64_t m, std::int64_t n, unsigned see
 }
 
 /// P A with the swaps of ipiv (from 1).
-template <class T> Panel<T> permuted(Panel<T> A, const std::vector<std::int32_t>& ipiv) {
+template <class T>
+Panel<T> permuted(Panel<T> A, const std::vector<std::int32_t>& ipiv) {
   for (std::size_t i = 0; i < ipiv.size(); ++i)
     for (std::int64_t j = 0; j < A.n; ++j) std::swap(A(static_cast<std::int64_t>(i), j), A(ipiv[i] - 1, j));
   return A;
@@ -108,7 +128,8 @@ void apply_q(const Panel<T>& V, const std::vector<T>& tau, std::vector<std::vect
 }
 
 /// The largest over the columns of ||a - Q r|| / ||a||, two-norms, in units of max(m, n) eps: a column-wise measure.
-template <class T> long double qr_residual(const Panel<T>& A, const Panel<T>& F, const std::vector<T>& tau) {
+template <class T>
+long double qr_residual(const Panel<T>& A, const Panel<T>& F, const std::vector<T>& tau) {
   std::vector<std::vector<Wide<T>>> C(A.n, std::vector<Wide<T>>(A.m));
   for (std::int64_t j = 0; j < A.n; ++j)
     for (std::int64_t i = 0; i <= std::min(j, A.m - 1); ++i) C[j][i] = widen(F(i, j));
@@ -127,7 +148,8 @@ template <class T> long double qr_residual(const Panel<T>& A, const Panel<T>& F,
 }
 
 /// max |Q^H Q - I| of the first k columns of Q, in units of m eps.
-template <class T> long double orthogonality(const Panel<T>& F, const std::vector<T>& tau) {
+template <class T>
+long double orthogonality(const Panel<T>& F, const std::vector<T>& tau) {
   const std::int64_t k = static_cast<std::int64_t>(tau.size());
   std::vector<std::vector<Wide<T>>> Q(k, std::vector<Wide<T>>(F.m));
   for (std::int64_t j = 0; j < k; ++j) Q[j][j] = 1;

@@ -19,14 +19,16 @@ void permute_columns(View<T> At, std::int64_t count, const std::int32_t* dst, co
   host::permute_columns(At, count, dst, src, q);
 }
 
-template <class T> void larft(View<T> G, View<T> tau, View<T> Tri, Queue& q) {
+template <class T>
+void larft(View<T> G, View<T> tau, View<T> Tri, Queue& q) {
   if constexpr (cuda_built)
     if (on_cuda(q)) return cuda::larft(G, tau, Tri, q);
   on_cuda(q);
   host::larft(G, tau, Tri, q);
 }
 
-template <class T> void unit_lower(View<T> A, View<T> V, Queue& q) {
+template <class T>
+void unit_lower(View<T> A, View<T> V, Queue& q) {
   if constexpr (cuda_built)
     if (on_cuda(q)) return cuda::unit_lower(A, V, q);
   on_cuda(q);
@@ -40,7 +42,8 @@ inline void pivots_to_permutation(View<std::int32_t> ipiv, View<std::int32_t> pe
   host::pivots_to_permutation(ipiv, perm, q);
 }
 
-template <class T> std::int64_t first_zero_diagonal(View<T> A, Queue& q) {
+template <class T>
+std::int64_t first_zero_diagonal(View<T> A, Queue& q) {
   if constexpr (cuda_built)
     if (on_cuda(q)) return cuda::first_zero_diagonal(A, q);
   on_cuda(q);

@@ -12,7 +12,8 @@ DEVOBJ_EVERYWHERE(Larft);
 
 /// k reflectors of length m: V unit lower trapezoidal, and a tau for each that makes I - tau v v^H unitary. Every
 /// seventh is I, with tau = 0.
-template <class T> struct Reflectors {
+template <class T>
+struct Reflectors {
   Dense<T> V, tau, G;  // G = V^H V
 
   Reflectors(std::int64_t m, std::int64_t k) : V(random<T>(m, k, 1)), tau(k, 1), G(k, k) {
@@ -23,15 +24,19 @@ template <class T> struct Reflectors {
     for (std::int64_t j = 0; j < k; ++j) {
       // |1 - tau v^H v| = 1
       const Wide squares = std::real(product(j, j)), angle = 0.3L + 0.1L * j;
-      if (j % 7 == 3) tau[j] = T(0);
-      else if constexpr (is_complex<T>) tau[j] = T((Wide(1) - std::polar<Wide>(1, angle)) / squares);
-      else tau[j] = T(2 / squares);
+      if (j % 7 == 3)
+        tau[j] = T(0);
+      else if constexpr (is_complex<T>)
+        tau[j] = T((Wide(1) - std::polar<Wide>(1, angle)) / squares);
+      else
+        tau[j] = T(2 / squares);
     }
   }
 };
 
 /// T(j, j) = tau_j, T(0:j, j) = -tau_j T(0:j, 0:j) G(0:j, j)
-template <class T> Dense<wide_t<T>> reference(const Dense<T>& G, const Dense<T>& tau) {
+template <class T>
+Dense<wide_t<T>> reference(const Dense<T>& G, const Dense<T>& tau) {
   const std::int64_t k = tau.rows();
   Dense<wide_t<T>> Tri(k, k);
   for (std::int64_t j = 0; j < k; ++j) {
@@ -42,11 +47,13 @@ template <class T> Dense<wide_t<T>> reference(const Dense<T>& G, const Dense<T>&
   return Tri;
 }
 
-template <class T> Dense<T> upper_with_nan_below(const Dense<T>& G) {
+template <class T>
+Dense<T> upper_with_nan_below(const Dense<T>& G) {
   return Dense<T>::from(G.rows(), G.cols(), [&](auto i, auto j) { return i <= j ? G(i, j) : make<T>(nan<T>, nan<T>); });
 }
 
-template <class T> Dense<T> run(const Dense<T>& G, const Dense<T>& tau, Queue& q) {
+template <class T>
+Dense<T> run(const Dense<T>& G, const Dense<T>& tau, Queue& q) {
   const std::int64_t k = tau.rows();
   Padded<T> g(upper_with_nan_below(G), q), t(tau, q), Tri(random<T>(k, k, 2), q);
   primitives::larft<T>(g, t, Tri, q);

@@ -1,5 +1,5 @@
-// The CPU panels: residuals in units of eps (bound 30), pivots and signs as LAPACK's, bad numbers, any number of threads,
-// every instruction set of this machine.
+// The CPU panels: residuals in units of eps (bound 30), pivots and signs as LAPACK's, bad numbers, any number of
+// threads, every instruction set of this machine.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,13 +17,14 @@ constexpr int thread_counts[] = {1, 2, 3, 8};
 struct Shape {
   std::int64_t m, n;
 };
-constexpr Shape shapes[] = {{0, 0},   {0, 5},    {5, 0},    {1, 1},     {1, 7},    {7, 1},   {2, 2},
-                                      {3, 3},   {13, 13},  {16, 16},  {17, 16},   {16, 17},  {15, 33}, {40, 70},
-                                      {31, 32}, {101, 47}, {127, 64}, {128, 128}, {257, 19}, {509, 67}, {1000, 33}};
+constexpr Shape shapes[] = {{0, 0},   {0, 5},    {5, 0},    {1, 1},     {1, 7},    {7, 1},    {2, 2},
+                            {3, 3},   {13, 13},  {16, 16},  {17, 16},   {16, 17},  {15, 33},  {40, 70},
+                            {31, 32}, {101, 47}, {127, 64}, {128, 128}, {257, 19}, {509, 67}, {1000, 33}};
 using host::Simd;
 constexpr Simd levels[] = {Simd::baseline, Simd::avx2, Simd::avx512};
 
-template <class T> struct Lu {
+template <class T>
+struct Lu {
   Panel<T> F;
   std::vector<std::int32_t> ipiv;
   std::int64_t info;
@@ -37,7 +38,8 @@ template <class T> struct Lu {
   }
 };
 
-template <class T> struct Qr {
+template <class T>
+struct Qr {
   Panel<T> F;
   std::vector<T> tau;
   explicit Qr(Panel<T> A, int threads = 0) : F(std::move(A)), tau(std::min(F.m, F.n)) {
@@ -45,7 +47,8 @@ template <class T> struct Qr {
   }
 };
 
-template <class T> Qr<T> lapack_qr(Panel<T> A) {
+template <class T>
+Qr<T> lapack_qr(Panel<T> A) {
   Qr<T> qr(Panel<T>(0, 0));
   qr.tau.resize(std::min(A.m, A.n));
   std::vector<T> work(A.n + 1);
@@ -54,10 +57,12 @@ template <class T> Qr<T> lapack_qr(Panel<T> A) {
   return qr;
 }
 
-template <class T> bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
-template <class T> bool all_finite(const Panel<T>& A) {
+template <class T>
+bool all_finite(const Panel<T>& A) {
   for (std::int64_t j = 0; j < A.n; ++j)
     for (std::int64_t i = 0; i < A.m; ++i)
       if (!std::isfinite(std::real(A(i, j))) || !std::isfinite(std::imag(A(i, j)))) return false;
@@ -65,17 +70,22 @@ template <class T> bool all_finite(const Panel<T>& A) {
 }
 
 /// Multiplies row i by 2^rows(i) and column j by 2^columns(j).
-template <class T, class Rows, class Columns> void grade(Panel<T>& A, Rows rows, Columns columns) {
+template <class T, class Rows, class Columns>
+void grade(Panel<T>& A, Rows rows, Columns columns) {
   for (std::int64_t j = 0; j < A.n; ++j)
     for (std::int64_t i = 0; i < A.m; ++i) {
       const int e = rows(i) + columns(j);
-      if constexpr (is_complex<T>) A(i, j) = T(std::ldexp(A(i, j).real(), e), std::ldexp(A(i, j).imag(), e));
-      else A(i, j) = std::ldexp(A(i, j), e);
+      if constexpr (is_complex<T>)
+        A(i, j) = T(std::ldexp(A(i, j).real(), e), std::ldexp(A(i, j).imag(), e));
+      else
+        A(i, j) = std::ldexp(A(i, j), e);
     }
 }
-template <class T> constexpr int top_exponent = std::numeric_limits<real_t<T>>::max_exponent - 1;
+template <class T>
+constexpr int top_exponent = std::numeric_limits<real_t<T>>::max_exponent - 1;
 
-template <class T> class PanelTest : public ::testing::Test {
+template <class T>
+class PanelTest : public ::testing::Test {
  protected:
   ~PanelTest() override { host::use_simd(Simd::avx512); }
 };
@@ -120,8 +130,10 @@ TYPED_TEST(PanelTest, LuPivotsAreLapacks) {
           const Wide<T> u = k == j ? Wide<T>(8) : widen(U(k, j));
           sum += l * u;
         }
-        if constexpr (is_complex<T>) A(order[i], j) = make<T>(double(sum.real()), double(sum.imag()));
-        else A(order[i], j) = static_cast<T>(sum);
+        if constexpr (is_complex<T>)
+          A(order[i], j) = make<T>(double(sum.real()), double(sum.imag()));
+        else
+          A(order[i], j) = static_cast<T>(sum);
       }
     auto B = A;
     std::vector<std::int32_t> expected(std::min(m, n));
@@ -130,7 +142,8 @@ TYPED_TEST(PanelTest, LuPivotsAreLapacks) {
   }
 }
 
-/// Numbers for which every step is exact and nearly every column has ties: the lowest row must win, as in the plain loop.
+/// Numbers for which every step is exact and nearly every column has ties: the lowest row must win, as in the plain
+/// loop.
 TYPED_TEST(PanelTest, LuTiesGoToTheLowestRow) {
   using T = TypeParam;
   for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{3, 3}, {40, 6}, {300, 20}, {64, 64}}) {
@@ -223,6 +236,18 @@ TYPED_TEST(PanelTest, LuOfNan) {
   }
 }
 
+/// A NaN where the search begins stays the pivot, since nothing is larger than it; elsewhere it is passed over.
+TYPED_TEST(PanelTest, LuPivotBesideNan) {
+  using T = TypeParam;
+  for (int threads : thread_counts) {
+    auto first = uniform<T>(70, 4, 25), later = first;
+    first(0, 0) = later(3, 0) = make<T>(std::nan(""), 0);
+    later(60, 0) = T(9);
+    EXPECT_EQ(Lu<T>(first, threads).ipiv[0], 1);
+    EXPECT_EQ(Lu<T>(later, threads).ipiv[0], 61);
+  }
+}
+
 /// Everything near underflow and overflow; a subnormal and a huge pivot.
 TYPED_TEST(PanelTest, LuOfTinyAndHuge) {
   using T = TypeParam;
@@ -230,21 +255,24 @@ TYPED_TEST(PanelTest, LuOfTinyAndHuge) {
   for (int threads : thread_counts) {
     for (int e : {-top + 1, top - 4, -top + 30, top - 30}) {
       auto A = uniform<T>(100, 5, 8);
-      grade(A, [](auto) { return 0; }, [=](auto) { return e; });
+      grade(
+          A, [](auto) { return 0; }, [=](auto) { return e; });
       const Lu<T> lu(A, threads);
       EXPECT_EQ(lu.info, 0);
       EXPECT_LE(lu_residual(A, lu.F, lu.ipiv), 30) << e;
     }
     // a column of subnormals between ordinary ones: L = column / pivot is not infinite
     auto A = uniform<T>(80, 20, 9);
-    grade(A, [](auto) { return 0; }, [=](auto j) { return j == 0 || j == 4 || j == 19 ? -top - 10 : 0; });
+    grade(
+        A, [](auto) { return 0; }, [=](auto j) { return j == 0 || j == 4 || j == 19 ? -top - 10 : 0; });
     const Lu<T> lu(A, threads);
     EXPECT_EQ(lu.info, 0);
     EXPECT_LE(lu_residual(A, lu.F, lu.ipiv), 30);
     for (std::int64_t i = 1; i < 80; ++i) EXPECT_LE(std::abs(lu.F(i, 0)), 1.5);
     // of one column L is known to the last bits
     auto c = uniform<T>(80, 1, 10);
-    grade(c, [](auto) { return 0; }, [=](auto) { return -top - 5; });
+    grade(
+        c, [](auto) { return 0; }, [=](auto) { return -top - 5; });
     const Lu<T> one(c, threads);
     const auto pc = permuted(c, one.ipiv);
     for (std::int64_t i = 1; i < 80; ++i)
@@ -293,7 +321,8 @@ TYPED_TEST(PanelTest, QrIsLapacks) {
       const Qr<T> qr(A, threads);
       for (std::int64_t j = 0; j < n; ++j)
         for (std::int64_t i = 0; i < m; ++i)
-          ASSERT_LE(std::abs(qr.F(i, j) - expected.F(i, j)), 30 * 40 * eps<T>) << m << " x " << n << ": " << i << ", " << j;
+          ASSERT_LE(std::abs(qr.F(i, j) - expected.F(i, j)), 30 * 40 * eps<T>)
+              << m << " x " << n << ": " << i << ", " << j;
       for (std::size_t i = 0; i < qr.tau.size(); ++i) ASSERT_LE(std::abs(qr.tau[i] - expected.tau[i]), 100 * eps<T>);
     }
   }
@@ -337,19 +366,22 @@ TYPED_TEST(PanelTest, QrOfTinyAndHuge) {
   for (int threads : thread_counts) {
     for (int e : {-top + 2 * digits, -top / 2 - 10, top / 2 + 3, top - 8}) {
       auto A = uniform<T>(150, 33, 17);
-      grade(A, [](auto) { return 0; }, [=](auto) { return e; });
+      grade(
+          A, [](auto) { return 0; }, [=](auto) { return e; });
       const Qr<T> qr(A, threads);
       EXPECT_LE(qr_residual(A, qr.F, qr.tau), 30) << e;
       EXPECT_LE(orthogonality(qr.F, qr.tau), 30) << e;
     }
     auto columns = uniform<T>(150, 33, 18);
-    grade(columns, [](auto) { return 0; }, [=](auto j) { return static_cast<int>(j % 3 - 1) * (top - 2 * digits); });
+    grade(
+        columns, [](auto) { return 0; }, [=](auto j) { return static_cast<int>(j % 3 - 1) * (top - 2 * digits); });
     const Qr<T> by_column(columns, threads);
     EXPECT_LE(qr_residual(columns, by_column.F, by_column.tau), 30);
     EXPECT_LE(orthogonality(by_column.F, by_column.tau), 30);
 
     auto rows = uniform<T>(60, 33, 19);
-    grade(rows, [=](auto i) { return static_cast<int>(-2 * top * i / 60 + top - 8); }, [](auto) { return 0; });
+    grade(
+        rows, [=](auto i) { return static_cast<int>(-2 * top * i / 60 + top - 8); }, [](auto) { return 0; });
     const Qr<T> by_row(rows, threads);
     EXPECT_LE(qr_residual(rows, by_row.F, by_row.tau), 30);
     EXPECT_LE(orthogonality(by_row.F, by_row.tau), 30);
@@ -363,7 +395,8 @@ TYPED_TEST(PanelTest, QrOfTinyAndHuge) {
 TYPED_TEST(PanelTest, QrOfSubnormal) {
   using T = TypeParam;
   auto A = uniform<T>(90, 20, 20);
-  grade(A, [](auto) { return 0; }, [](auto) { return -top_exponent<T> - 6; });
+  grade(
+      A, [](auto) { return 0; }, [](auto) { return -top_exponent<T> - 6; });
   for (int threads : thread_counts) {
     const Qr<T> qr(A, threads);
     EXPECT_LE(orthogonality(qr.F, qr.tau), 30);
@@ -388,8 +421,8 @@ TYPED_TEST(PanelTest, QrOfLargeAboveTiny) {
       EXPECT_EQ(qr.tau[j], T(2));
       EXPECT_EQ(qr.F(j, j), T(-3));
       for (int i = j + 1; i < 40; ++i)
-        EXPECT_LE(std::abs(qr.F(i, j) - expected.F(i, j)), 8 * eps<T> * std::abs(expected.F(i, j)) +
-                                                               4 * std::numeric_limits<real_t<T>>::denorm_min());
+        EXPECT_LE(std::abs(qr.F(i, j) - expected.F(i, j)),
+                  8 * eps<T> * std::abs(expected.F(i, j)) + 4 * std::numeric_limits<real_t<T>>::denorm_min());
     }
   }
 }

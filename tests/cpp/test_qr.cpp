@@ -193,7 +193,9 @@ TYPED_TEST(QrChecker, SeesMutations) {
     mutate(wrong);
     const QrMeasures of_wrong = qr_measures(A, wrong);
     EXPECT_FALSE(of_wrong.residual <= residual_bound) << mutation;
-    if (sees == both) EXPECT_FALSE(of_wrong.orthogonality <= residual_bound) << mutation;
+    if (sees == both) {
+      EXPECT_FALSE(of_wrong.orthogonality <= residual_bound) << mutation;
+    }
   };
   const double off = sizeof(real_t<T>) == 8 ? 1e-10 : 0.05;
   expect_seen("two rows swapped", both, [&](auto& f) {

@@ -136,6 +136,55 @@ TEST(HostWorkerQueue, AnErrorOfASideQueueBecomesTheParents) {
   }
 }
 
+TEST(HostWorkerQueue, OfTwoErrorsTheParentsCountsAndTheSideQueueIsGoodAgain) {
+  Queue q(Backend::host, {HostMode::worker});
+  {
+    SideQueue side(q);
+    q.submit("first", [] { fail(Status::device_error, "the parent's"); });
+    side.queue().submit("beside", [] { fail(Status::device_error, "the side queue's"); });
+  }
+  EXPECT_THROW(q.wait(), Error);
+  bool ran = false;
+  {
+    SideQueue side(q);
+    side.queue().submit("good", [&] { ran = true; });
+  }
+  q.wait();  // no error of the past
+  EXPECT_TRUE(ran);
+}
+
+TEST(HostWorkerQueue, WorkThatIsLeftOutReleasesWhatItHolds) {
+  Queue q(Backend::host, {HostMode::worker});
+  auto A = std::make_shared<Matrix<double>>(10, 10, q);
+  const std::weak_ptr<Matrix<double>> watch = A;
+  q.submit("bad", [] {
+    nap();
+    fail(Status::device_error, "x");
+  });
+  q.submit("left out", [A] { A->data[0] = 1; });
+  A.reset();
+  EXPECT_THROW(q.wait(), Error);
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(HostWorkerQueue, AnyExceptionBecomesAnErrorWithTheNameOfTheWork) {
+  Queue q(Backend::host, {HostMode::worker});
+  auto error_of = [&](auto work) {
+    q.submit("work", work);
+    try {
+      q.wait();
+    } catch (const Error& e) {
+      return std::to_string(static_cast<int>(e.status())).append(" ").append(e.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(error_of([] { throw std::bad_alloc(); }), "4 work: out of host memory");
+  EXPECT_EQ(error_of([] { throw std::runtime_error("strange"); }), "8 work: strange");
+  EXPECT_EQ(error_of([] { throw 17; }), "8 work: unknown exception");
+  EXPECT_EQ(error_of([] { fail(Status::not_supported, "no"); }), "7 work: no");
+  EXPECT_EQ(error_of([] {}), "none");
+}
+
 TEST(HostSynchronousQueue, AnErrorIsThrownAtOnce) {
   Queue q(Backend::host, {HostMode::synchronous});
   EXPECT_THROW(q.submit("bad", [] { fail(Status::device_error, "now"); }), Error);

@@ -185,7 +185,8 @@ TEST(TeamEnvironment, NumThreads) {
         _exit(Team::shared().size());
       } catch (const Error& e) {
         const std::string text = e.what();
-        const bool named = text.find("DEVOBJ_NUM_THREADS") != std::string::npos && text.find(value) != std::string::npos;
+        const bool named =
+            text.find("DEVOBJ_NUM_THREADS") != std::string::npos && text.find(value) != std::string::npos;
         _exit(e.status() == Status::invalid_argument && named ? 200 : 201);
       } catch (...) {
         _exit(202);
@@ -200,7 +201,8 @@ TEST(TeamEnvironment, NumThreads) {
   EXPECT_EQ(size_with("1"), 1);
   EXPECT_EQ(size_with("2"), std::min(2, all));
   EXPECT_EQ(size_with("100000"), all);
-  for (const char* bad : {"0", "-1", "two", "3x", "1.5", "99999999999999999999", " 2"}) EXPECT_EQ(size_with(bad), 200) << bad;
+  for (const char* bad : {"0", "-1", "two", "3x", "1.5", "99999999999999999999", " 2"})
+    EXPECT_EQ(size_with(bad), 200) << bad;
 }
 #endif
 
@@ -214,14 +216,18 @@ struct Element3 {
   unsigned char a, b, c;
   friend bool operator==(const Element3&, const Element3&) = default;
 };
-template <class E> E element(std::int64_t n) {
-  if constexpr (std::is_same_v<E, Element16>) return {n, ~n};
+template <class E>
+E element(std::int64_t n) {
+  if constexpr (std::is_same_v<E, Element16>)
+    return {n, ~n};
   else if constexpr (std::is_same_v<E, Element3>)
     return {static_cast<unsigned char>(n), static_cast<unsigned char>(n >> 8), static_cast<unsigned char>(n >> 16)};
-  else return static_cast<E>(n * 2654435761u);
+  else
+    return static_cast<E>(n * 2654435761u);
 }
 
-template <class E> void round_trip(std::int64_t rows, std::int64_t cols, std::int64_t rs, std::int64_t cs, std::int64_t ldd) {
+template <class E>
+void round_trip(std::int64_t rows, std::int64_t cols, std::int64_t rs, std::int64_t cs, std::int64_t ldd) {
   SCOPED_TRACE(::testing::Message() << rows << " x " << cols << " strides " << rs << ", " << cs << ", ld " << ldd);
   const std::int64_t lowest = std::min<std::int64_t>(0, rs * (rows - 1)) + std::min<std::int64_t>(0, cs * (cols - 1));
   const std::int64_t highest = std::max<std::int64_t>(0, rs * (rows - 1)) + std::max<std::int64_t>(0, cs * (cols - 1));
@@ -242,13 +248,14 @@ template <class E> void round_trip(std::int64_t rows, std::int64_t cols, std::in
   EXPECT_TRUE(back == expected);
 }
 
-template <class E> void round_trips() {
+template <class E>
+void round_trips() {
   round_trip<E>(1, 1, 1, 1, 1);
   round_trip<E>(7, 5, 1, 7, 7);
-  round_trip<E>(7, 5, 1, 9, 8);       // ld on both sides
+  round_trip<E>(7, 5, 1, 9, 8);          // ld on both sides
   round_trip<E>(700, 500, 1, 700, 700);  // one run
   round_trip<E>(701, 503, 1, 777, 703);
-  round_trip<E>(701, 503, 503, 1, 701);  // row-major
+  round_trip<E>(701, 503, 503, 1, 701);   // row-major
   round_trip<E>(333, 401, -1, 333, 333);  // reversed
   round_trip<E>(333, 401, -3, -1200, 340);
   round_trip<E>(333, 401, 2, 667, 333);

@@ -12,22 +12,25 @@ struct Shape {
   std::int64_t rows, cols;
 };
 // Nothing, one element, lines, around the tiles of 16, 32 and 64, primes, tall, wide, more than one piece of a team.
-const Shape shapes[] = {{0, 0},   {0, 3},   {3, 0},   {1, 1},    {1, 7},    {7, 1},    {2, 3},   {15, 17},
-                        {16, 16}, {31, 33}, {32, 32}, {33, 31},  {63, 65},  {64, 64},  {65, 63}, {97, 101},
+const Shape shapes[] = {{0, 0},   {0, 3},   {3, 0},   {1, 1},    {1, 7},    {7, 1},    {2, 3},    {15, 17},
+                        {16, 16}, {31, 33}, {32, 32}, {33, 31},  {63, 65},  {64, 64},  {65, 63},  {97, 101},
                         {64, 96}, {257, 5}, {5, 257}, {1031, 3}, {3, 1031}, {300, 70}, {700, 900}};
 
-std::string text(Shape s) { return std::to_string(s.rows) + " x " + std::to_string(s.cols); }
+std::string text(Shape s) {
+  return std::to_string(s.rows) + " x " + std::to_string(s.cols);
+}
 
 bool in_part(Uplo part, std::int64_t i, std::int64_t j) {
   return part == Uplo::General || (part == Uplo::Upper ? i <= j : i >= j);
 }
 
 /// Random elements with some that a sum or a product would change: NaN, infinities, -0, subnormal, the largest.
-template <class T> Dense<T> with_oddities(Shape s, std::uint32_t seed) {
+template <class T>
+Dense<T> with_oddities(Shape s, std::uint32_t seed) {
   Dense<T> A = random<T>(s.rows, s.cols, seed);
   using R = real_t<T>;
-  const R odd[] = {nan<T>, infinity<T>, -infinity<T>, R(-0.0), std::numeric_limits<R>::denorm_min(),
-                   std::numeric_limits<R>::max()};
+  const R odd[] = {
+      nan<T>, infinity<T>, -infinity<T>, R(-0.0), std::numeric_limits<R>::denorm_min(), std::numeric_limits<R>::max()};
   for (std::int64_t e = 0; e < A.size(); e += 13) A[e] = make<T>(odd[e / 13 % 6], 1);
   return A;
 }
@@ -61,9 +64,11 @@ TEST_P(Utilities, Laset) {
         const Dense<T> a = with_oddities<T>(s, 3);
         Padded<T> A(a, q());
         laset<T>(part, offdiag, diag, A, q());
-        expect_same(A.read("A"), Dense<T>::from(s.rows, s.cols, [&](auto i, auto j) {
-                      return !in_part(part, i, j) ? a(i, j) : i == j ? diag : offdiag;
-                    }),
+        expect_same(A.read("A"),
+                    Dense<T>::from(s.rows, s.cols,
+                                   [&](auto i, auto j) {
+                                     return !in_part(part, i, j) ? a(i, j) : i == j ? diag : offdiag;
+                                   }),
                     "A");
       }
   });
@@ -76,8 +81,10 @@ TEST_P(Utilities, Transpose) {
         SCOPED_TRACE(text(s) + " " + static_cast<char>(op));
         const Dense<T> a = op == Op::Trans ? with_oddities<T>(s, 4) : random<T>(s.rows, s.cols, 4);
         const auto expected = Dense<T>::from(s.cols, s.rows, [&](auto i, auto j) {
-          if constexpr (is_complex<T>) return op == Op::ConjTrans ? std::conj(a(j, i)) : a(j, i);
-          else return a(j, i);
+          if constexpr (is_complex<T>)
+            return op == Op::ConjTrans ? std::conj(a(j, i)) : a(j, i);
+          else
+            return a(j, i);
         });
         Padded<T> A(a, q()), B(random<T>(s.cols, s.rows, 5), q());
         transpose<T>(op, A, B, q());
@@ -96,10 +103,14 @@ TEST_P(Utilities, TransposeInPlace) {
         const Dense<T> a = op == Op::Trans ? with_oddities<T>({n, n}, 6) : random<T>(n, n, 6);
         Padded<T> A(a, q());
         transpose<T>(op, A, q());
-        expect_same(A.read("A"), Dense<T>::from(n, n, [&](auto i, auto j) {
-                      if constexpr (is_complex<T>) return op == Op::ConjTrans ? std::conj(a(j, i)) : a(j, i);
-                      else return a(j, i);
-                    }),
+        expect_same(A.read("A"),
+                    Dense<T>::from(n, n,
+                                   [&](auto i, auto j) {
+                                     if constexpr (is_complex<T>)
+                                       return op == Op::ConjTrans ? std::conj(a(j, i)) : a(j, i);
+                                     else
+                                       return a(j, i);
+                                   }),
                     "A");
       }
   });
@@ -116,10 +127,11 @@ TEST_P(Utilities, UnitLower) {
         for (std::int64_t i = 0; i <= j; ++i) a(i, j) = make<T>(nan<T>, nan<T>);
       Padded<T> A(a, q()), V(random<T>(s.rows, s.cols, 8), q());
       primitives::unit_lower<T>(A, V, q());
-      expect_same(V.read("V"), Dense<T>::from(s.rows, s.cols, [&](auto i, auto j) {
-                    return i > j ? a(i, j) : i == j ? T(1) : T(0);
-                  }),
-                  "V");
+      expect_same(
+          V.read("V"),
+          Dense<T>::from(s.rows, s.cols, [&](auto i, auto j) { return i > j    ? a(i, j)
+                                                                      : i == j ? T(1)
+                                                                               : T(0); }), "V");
     }
   });
 }

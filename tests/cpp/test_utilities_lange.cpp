@@ -13,14 +13,15 @@ struct Shape {
   std::int64_t rows, cols;
 };
 // One element, lines, around warps and strips, several parts of columns and of rows, many columns.
-const Shape shapes[] = {{1, 1},  {1, 9},    {9, 1},    {2, 3},     {31, 33},   {33, 31},   {64, 65},    {97, 101},
+const Shape shapes[] = {{1, 1},   {1, 9},    {9, 1},    {2, 3},     {31, 33},  {33, 31},    {64, 65},   {97, 101},
                         {513, 4}, {1023, 2}, {1024, 3}, {1025, 70}, {5, 9000}, {3100, 300}, {2, 20011}, {20011, 2}};
 
 std::string text(Shape s, Norm norm) {
   return std::to_string(s.rows) + " x " + std::to_string(s.cols) + ", norm " + static_cast<char>(norm);
 }
 
-template <class T> Wide reference(Norm norm, const Dense<T>& A) {
+template <class T>
+Wide reference(Norm norm, const Dense<T>& A) {
   Wide largest = 0, squares = 0;
   std::vector<Wide> row(static_cast<std::size_t>(A.rows())), column(static_cast<std::size_t>(A.cols()));
   for (std::int64_t j = 0; j < A.cols(); ++j)
@@ -32,22 +33,28 @@ template <class T> Wide reference(Norm norm, const Dense<T>& A) {
       column[static_cast<std::size_t>(j)] += a;
     }
   switch (norm) {
-    case Norm::One: return *std::max_element(column.begin(), column.end());
-    case Norm::Inf: return *std::max_element(row.begin(), row.end());
-    case Norm::Fro: return std::sqrt(squares);
-    default: return largest;
+    case Norm::One:
+      return *std::max_element(column.begin(), column.end());
+    case Norm::Inf:
+      return *std::max_element(row.begin(), row.end());
+    case Norm::Fro:
+      return std::sqrt(squares);
+    default:
+      return largest;
   }
 }
 
-/// The error allowed: one rounding of the result, and those of a sum of `terms` in double; subnormal numbers are rounded
-/// to a fixed distance.
-template <class T> Wide allowed(Norm norm, Shape s, Wide expected) {
+/// The error allowed: one rounding of the result, and those of a sum of `terms` in double; subnormal numbers are
+/// rounded to a fixed distance.
+template <class T>
+Wide allowed(Norm norm, Shape s, Wide expected) {
   const Wide terms = norm == Norm::One ? s.rows : norm == Norm::Inf ? s.cols : norm == Norm::Max ? 1 : s.rows * s.cols;
   return expected * (eps<T> + eps<double> * (4 + std::sqrt(terms))) +
          (norm == Norm::Fro ? 1 : terms) * std::numeric_limits<real_t<T>>::denorm_min();
 }
 
-template <class T> void expect_norm(Norm norm, const Dense<T>& a, Queue& q) {
+template <class T>
+void expect_norm(Norm norm, const Dense<T>& a, Queue& q) {
   Padded<T> A(a, q);
   const Wide expected = reference(norm, a), actual = lange<T>(norm, A, q);
   EXPECT_LE(std::abs(actual - expected), allowed<T>(norm, {a.rows(), a.cols()}, expected))
@@ -100,8 +107,10 @@ TEST_P(Lange, NaN) {
             a[0] = make<T>(infinity<T>);
             a[a.size() - 1] = make<T>(-infinity<T>);
           }
-          a[at] = variant == 0 ? make<T>(nan<T>, 1) : variant == 1 ? make<T>(nan<T>, 0)
-                  : variant == 2 ? make<T>(1, nan<T>) : make<T>(infinity<T>, nan<T>);
+          a[at] = variant == 0   ? make<T>(nan<T>, 1)
+                  : variant == 1 ? make<T>(nan<T>, 0)
+                  : variant == 2 ? make<T>(1, nan<T>)
+                                 : make<T>(infinity<T>, nan<T>);
           Padded<T> A(a, q());
           for (Norm norm : norms)
             EXPECT_TRUE(std::isnan(lange<T>(norm, A, q()))) << text(s, norm) << " at " << at << ", " << variant;
@@ -125,7 +134,8 @@ TEST_P(Lange, Infinity) {
 TEST_P(Lange, LargeAndSmall) {
   with_type([&]<class T>(T) {
     using R = real_t<T>;
-    const R large = std::is_same_v<R, float> ? R(1e36) : R(1e305), small = std::is_same_v<R, float> ? R(1e-37) : R(1e-307);
+    const R large = std::is_same_v<R, float> ? R(1e36) : R(1e305),
+            small = std::is_same_v<R, float> ? R(1e-37) : R(1e-307);
     for (Shape s : {Shape{1, 1}, {7, 5}, {40, 33}, {1100, 3}})
       for (R scale : {large, small, small / 1000}) {
         Dense<T> a = random<T>(s.rows, s.cols, 4);

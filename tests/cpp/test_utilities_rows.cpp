@@ -31,18 +31,24 @@ Pivots pivots(Kind kind, std::int64_t m, std::int64_t k, std::uint32_t seed) {
   auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(generator() % static_cast<std::uint32_t>(n)); };
   return Pivots::from(k, 1, [&](std::int64_t i, auto) -> std::int32_t {
     switch (kind) {
-      case Kind::as_from_getrf: return static_cast<std::int32_t>(i + 1 + below(m - i));
-      case Kind::anywhere: return static_cast<std::int32_t>(1 + below(m));
-      case Kind::all_equal: return static_cast<std::int32_t>(m / 2 + 1);
-      case Kind::last_row: return static_cast<std::int32_t>(m);
-      case Kind::identity: return static_cast<std::int32_t>(i + 1);
-      case Kind::some_outside: break;
+      case Kind::as_from_getrf:
+        return static_cast<std::int32_t>(i + 1 + below(m - i));
+      case Kind::anywhere:
+        return static_cast<std::int32_t>(1 + below(m));
+      case Kind::all_equal:
+        return static_cast<std::int32_t>(m / 2 + 1);
+      case Kind::last_row:
+        return static_cast<std::int32_t>(m);
+      case Kind::identity:
+        return static_cast<std::int32_t>(i + 1);
+      case Kind::some_outside:
+        break;
     }
     const std::int32_t outside[] = {0, -1, static_cast<std::int32_t>(m + 1), INT32_MAX, INT32_MIN};
     return i % 3 == 0 ? outside[i / 3 % 5] : static_cast<std::int32_t>(1 + below(m));
   });
 }
-const Kind kinds[] = {Kind::as_from_getrf, Kind::anywhere,  Kind::all_equal,
+const Kind kinds[] = {Kind::as_from_getrf, Kind::anywhere, Kind::all_equal,
                       Kind::last_row,      Kind::identity, Kind::some_outside};
 
 TEST_P(Rows, Laswp) {
@@ -50,8 +56,8 @@ TEST_P(Rows, Laswp) {
     std::int64_t rows, cols, k1, k2;
   };
   // No pivot, one, around the chunks of 32, 64 and 128 pivots, several chunks; columns around the 8 of a block.
-  const Case cases[] = {{0, 0, 0, 0},     {5, 0, 0, 5},    {5, 3, 2, 2},      {1, 1, 0, 1},     {2, 9, 0, 2},
-                        {40, 7, 0, 31},   {40, 8, 0, 32},  {40, 9, 3, 36},    {64, 1, 0, 64},   {70, 17, 5, 70},
+  const Case cases[] = {{0, 0, 0, 0},     {5, 0, 0, 5},     {5, 3, 2, 2},     {1, 1, 0, 1},      {2, 9, 0, 2},
+                        {40, 7, 0, 31},   {40, 8, 0, 32},   {40, 9, 3, 36},   {64, 1, 0, 64},    {70, 17, 5, 70},
                         {300, 5, 0, 127}, {300, 5, 0, 128}, {300, 5, 7, 136}, {300, 64, 0, 300}, {1031, 3, 500, 1031}};
   with_type([&]<class T>(T) {
     for (const Case& c : cases)
@@ -133,7 +139,8 @@ TEST_P(Rows, FirstZeroDiagonal) {
     for (Shape s : {Shape{0, 0}, {0, 4}, {1, 1}, {2, 2}, {33, 33}, {40, 7}, {7, 40}, {1025, 1030}, {2100, 2100}}) {
       const std::int64_t n = std::min(s.rows, s.cols);
       Dense<T> a(s.rows, s.cols);  // zeros beside the diagonal do not count
-      for (std::int64_t i = 0; i < n; ++i) a(i, i) = make<T>(i % 2 == 0 ? nan<T> : std::numeric_limits<real_t<T>>::denorm_min());
+      for (std::int64_t i = 0; i < n; ++i)
+        a(i, i) = make<T>(i % 2 == 0 ? nan<T> : std::numeric_limits<real_t<T>>::denorm_min());
       if (is_complex<T>)
         for (std::int64_t i = 0; i < n; i += 3) a(i, i) = make<T>(0, 1e-3);
       auto info = [&] {
@@ -160,7 +167,8 @@ TEST_P(Permutations, PivotsToPermutation) {
   for (std::int64_t m : {0, 1, 2, 31, 128, 129, 1000, 2500})
     for (std::int64_t k : {std::int64_t{0}, std::min<std::int64_t>(m, 1), m / 2, m})
       for (Kind kind : kinds) {
-        SCOPED_TRACE(std::to_string(k) + " pivots of " + std::to_string(m) + " rows, kind " + std::to_string(int(kind)));
+        SCOPED_TRACE(std::to_string(k) + " pivots of " + std::to_string(m) + " rows, kind " +
+                     std::to_string(int(kind)));
         const Pivots ipiv = pivots(kind, m, k, 9);
         const auto rows = Pivots::from(m, 1, [](auto i, auto) { return static_cast<std::int32_t>(i + 1); });
         Padded<std::int32_t> perm(Pivots(m, 1, -5), q());

@@ -1,0 +1,137 @@
+// Copies between strided host arrays and column-major blocks by all cores: the CPU's part of a transfer.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "kernels/host/team.hpp"
+
+namespace devobj::host {
+namespace {
+
+using Index = std::int64_t;
+
+/// One side of a copy: element (i, j) at base + i row + j col, in bytes.
+template <class Byte>
+struct Side {
+  Byte* base;
+  Index row, col;
+  Byte* at(Index i, Index j) const noexcept { return base + i * row + j * col; }
+};
+using Source = Side<const unsigned char>;
+using Target = Side<unsigned char>;
+
+constexpr std::size_t parallel_bytes = 256 << 10;  // below, one thread is as fast
+constexpr Index tile = 32;                         // rows and columns of a tile of a transposed array
+constexpr Index near = 256;                        // bytes between neighbours that are still read along the column
+
+// Contiguous runs of at least this size are written past the cache: the target of a transfer is not read soon, and a
+// line that is written whole need not be fetched first.
+constexpr Index streamed_bytes = 4 << 10;
+
+#if defined(__SSE2__)
+void copy_streaming(unsigned char* dst, const unsigned char* src, Index bytes) noexcept {
+  const Index head = std::min(bytes, static_cast<Index>(-reinterpret_cast<std::uintptr_t>(dst) & 15));
+  std::memcpy(dst, src, static_cast<std::size_t>(head));
+  Index at = head;
+  for (; at + 64 <= bytes; at += 64)
+    for (Index k = 0; k < 64; k += 16)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(dst + at + k),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + at + k)));
+  std::memcpy(dst + at, src + at, static_cast<std::size_t>(bytes - at));
+  _mm_sfence();
+}
+#else
+void copy_streaming(unsigned char* dst, const unsigned char* src, Index bytes) noexcept {
+  std::memcpy(dst, src, static_cast<std::size_t>(bytes));
+}
+#endif
+
+void copy_run(unsigned char* dst, const unsigned char* src, Index bytes, bool stream) noexcept {
+  if (stream && bytes >= streamed_bytes) return copy_streaming(dst, src, bytes);
+  std::memcpy(dst, src, static_cast<std::size_t>(bytes));
+}
+
+/// Rows i0 ... i1 - 1 of columns j0 ... j1 - 1, element by element; the compiler knows the size.
+template <std::size_t bytes>
+void copy_elements(Source src, Target dst, Index i0, Index i1, Index j0, Index j1) noexcept {
+  for (Index j = j0; j < j1; ++j) {
+    const unsigned char* from = src.at(i0, j);
+    unsigned char* to = dst.at(i0, j);
+    for (Index i = i0; i < i1; ++i, from += src.row, to += dst.row) std::memcpy(to, from, bytes);
+  }
+}
+
+void copy_block(std::size_t bytes, Source src, Target dst, Index i0, Index i1, Index j0, Index j1) noexcept {
+  switch (bytes) {
+    case 1: return copy_elements<1>(src, dst, i0, i1, j0, j1);
+    case 2: return copy_elements<2>(src, dst, i0, i1, j0, j1);
+    case 4: return copy_elements<4>(src, dst, i0, i1, j0, j1);
+    case 8: return copy_elements<8>(src, dst, i0, i1, j0, j1);
+    case 16: return copy_elements<16>(src, dst, i0, i1, j0, j1);
+    default:
+      for (Index j = j0; j < j1; ++j)
+        for (Index i = i0; i < i1; ++i) std::memcpy(dst.at(i, j), src.at(i, j), bytes);
+  }
+}
+
+/// This member's share: an equal number of elements in column order where neighbours in a column are near in memory, tiles
+/// otherwise (transposed arrays).
+void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target dst, bool stream, int rank,
+                int size) noexcept {
+  const Index width = static_cast<Index>(bytes);
+  const bool runs = src.row == width && dst.row == width;
+  if (runs && src.col == rows * width && dst.col == rows * width) {  // one run
+    rows *= cols;
+    cols = 1;
+  }
+  if (runs || cols == 1 || (std::abs(src.row) <= near && std::abs(dst.row) <= near)) {
+    const Index total = rows * cols, begin = total / size * rank + std::min<Index>(rank, total % size);
+    const Index end = begin + total / size + (rank < total % size ? 1 : 0);
+    for (Index at = begin; at < end;) {
+      const Index j = at / rows, i = at % rows, run = std::min(rows - i, end - at);
+      if (runs)
+        copy_run(dst.at(i, j), src.at(i, j), run * width, stream);
+      else
+        copy_block(bytes, src, dst, i, i + run, j, j + 1);
+      at += run;
+    }
+    return;
+  }
+  const Index down = (rows + tile - 1) / tile, across = (cols + tile - 1) / tile, tiles = down * across;
+  for (Index t = tiles * rank / size; t < tiles * (rank + 1) / size; ++t) {
+    const Index i = t % down * tile, j = t / down * tile;
+    copy_block(bytes, src, dst, i, std::min(i + tile, rows), j, std::min(j + tile, cols));
+  }
+}
+
+void copy(std::size_t bytes, Index rows, Index cols, Source src, Target dst, bool stream) {
+  if (rows <= 0 || cols <= 0 || bytes == 0) return;
+  const std::size_t total = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * bytes;
+  if (total < parallel_bytes) return copy_share(bytes, rows, cols, src, dst, stream, 0, 1);
+  Team& team = Team::shared();
+  team.run(threads_for(total, parallel_bytes / 2, team.size()),
+           [&](Team::Member& me) { copy_share(bytes, rows, cols, src, dst, stream, me.rank(), me.size()); });
+}
+
+}  // namespace
+
+void pack(const void* src, std::size_t element_bytes, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
+          std::int64_t col_stride, void* dst, std::int64_t ldd) {
+  const Index width = static_cast<Index>(element_bytes);
+  copy(element_bytes, rows, cols, {static_cast<const unsigned char*>(src), row_stride * width, col_stride * width},
+       {static_cast<unsigned char*>(dst), width, ldd * width}, false);
+}
+
+void unpack(const void* src, std::int64_t lds, std::size_t element_bytes, std::int64_t rows, std::int64_t cols,
+            void* dst, std::int64_t row_stride, std::int64_t col_stride) {
+  const Index width = static_cast<Index>(element_bytes);
+  copy(element_bytes, rows, cols, {static_cast<const unsigned char*>(src), width, lds * width},
+       {static_cast<unsigned char*>(dst), row_stride * width, col_stride * width}, true);
+}
+
+}  // namespace devobj::host

@@ -1,0 +1,211 @@
+// On a GPU, beside a CUDA runtime of the program's own: a caller's graph capture, a kernel of the caller's, every kind of
+// memory as a host array, device memory over many cycles, and a device that the caller resets.
+#include <cuda_runtime.h>
+
+#include "devobj/devobj.h"
+#include "testing.hpp"
+
+using namespace devobj;
+using namespace devobj::test;
+
+namespace {
+
+#define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
+
+class Capture : public Everywhere {
+ protected:
+  cudaStream_t stream() { return static_cast<cudaStream_t>(q().stream()); }
+  void begin() { ASSERT_CUDA(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal)); }
+  /// What was captured, ready to be launched; null if the capture was broken by a call that cannot be captured.
+  cudaGraphExec_t end() {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    if (cudaStreamEndCapture(stream(), &graph) == cudaSuccess && graph != nullptr) {
+      EXPECT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+      EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    }
+    cudaGetLastError();
+    return ready;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, Capture,
+                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::real, Type::double_complex)),
+                         instance_name);
+
+TEST_P(Capture, CopiesAndProductsAreReplayed) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 70;
+    const Dense<T> first = random<T>(n, n, 1), second = random<T>(n, n, 2), b = random<T>(n, n, 3);
+    Matrix<T> A = upload(first, q()), B = upload(b, q()), C(n, n, q()), D(n, n, q());
+    auto work = [&] {
+      gemm<T>(Op::NoTrans, Op::NoTrans, 1, A, B, 0, C, q());
+      copy<T>(C, D, q());
+      laset<T>(Uplo::Lower, 0, 0, D, q());
+    };
+    work();  // warm: the cuBLAS handle exists
+    begin();
+    work();
+    cudaGraphExec_t graph = end();
+    ASSERT_NE(graph, nullptr) << "a warm product, copy and laset cannot be captured";
+    for (const Dense<T>& a : {second, first}) {
+      to_device<T>({a.data(), n, n, n}, A, q());
+      work();
+      const Dense<T> expected = download<T>(D, q());
+      laset<T>(Uplo::General, 7, 7, D, q());
+      ASSERT_CUDA(cudaGraphLaunch(graph, stream()));
+      expect_same(download<T>(D, q()), expected, "the graph's result");
+    }
+    ASSERT_CUDA(cudaGraphExecDestroy(graph));
+  });
+}
+
+TEST_P(Capture, WhatCannotBeCapturedIsAnErrorAndEverythingWorksAfterwards) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 300;  // above the limit for direct copies: staged
+    const Dense<T> a = random<T>(n, n, 1);
+    Dense<T> host(n, n);
+    Matrix<T> A = upload(a, q()), F = upload(a, q()), tau(n, 1, q());
+    Matrix<std::int32_t> ipiv(n, 1, q());
+    const std::vector<std::function<void()>> waiting = {
+        [&] { q().wait(); },
+        [&] { to_host<T>(A, {host.data(), n, n, n}, q()); },
+        [&] { to_host<T>(A({0, 2}, {0, 2}), {host.data(), 2, 2, n}, q()); },
+        [&] { lange<T>(Norm::Fro, A, q()); },
+        [&] { getrf<T>(F, ipiv, q()); },
+        [&] { geqrf<T>(F, tau, q()); },
+    };
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      SCOPED_TRACE("call " + std::to_string(i));
+      begin();
+      EXPECT_THROW(waiting[i](), Error) << "it waits, which a capture forbids";
+      if (cudaGraphExec_t graph = end()) cudaGraphExecDestroy(graph);
+      expect_same(download<T>(A, q()), a, "after the broken capture");
+      waiting[i]();
+      to_device<T>({a.data(), n, n, n}, F, q());
+    }
+  });
+}
+
+__global__ void add_one(double* x, int n) {
+  if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n) x[i] += 1;
+}
+
+class Gpu : public Everywhere {};
+INSTANTIATE_TEST_SUITE_P(On, Gpu, testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
+                         instance_name);
+
+TEST_P(Gpu, AKernelOfTheCallersWorksOnTheRawPointerAndStream) {
+  ASSERT_EQ(devobj_open(DEVOBJ_CUDA, -1), DEVOBJ_SUCCESS) << devobj_last_error();
+  double x[5] = {1, 2, 3, 4, 5};
+  devobj_handle X = 0;
+  void *pointer = nullptr, *stream = nullptr;
+  EXPECT_EQ(devobj_allocate(DEVOBJ_DOUBLE, 5, 1, &X), DEVOBJ_SUCCESS);
+  EXPECT_EQ(devobj_to_device(DEVOBJ_DOUBLE, {x, 5, 1, 1, 5}, X), DEVOBJ_SUCCESS);
+  EXPECT_EQ(devobj_pointer(X, &pointer), DEVOBJ_SUCCESS);
+  EXPECT_EQ(devobj_stream(&stream), DEVOBJ_SUCCESS);
+  ASSERT_NE(stream, nullptr);
+  add_one<<<1, 32, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<double*>(pointer), 5);
+  ASSERT_CUDA(cudaGetLastError());
+  EXPECT_EQ(devobj_scal({10, 0}, X), DEVOBJ_SUCCESS);
+  EXPECT_EQ(devobj_to_host(X, DEVOBJ_DOUBLE, {x, 5, 1, 1, 5}), DEVOBJ_SUCCESS);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(x[i], 10 * (i + 2));
+  EXPECT_EQ(devobj_free(X), DEVOBJ_SUCCESS);
+  EXPECT_EQ(devobj_close(), DEVOBJ_SUCCESS);
+}
+
+TEST_P(Gpu, EveryKindOfMemoryAsAHostArray) {
+  const std::int64_t m = 700, n = 500;
+  const std::size_t bytes = m * n * sizeof(double);
+  const Dense<double> a = random<double>(m, n, 1);
+  double *pinned = nullptr, *managed = nullptr, *device = nullptr;
+  std::vector<double> registered(m * n);
+  ASSERT_CUDA(cudaMallocHost(&pinned, bytes));
+  ASSERT_CUDA(cudaMallocManaged(&managed, bytes));
+  ASSERT_CUDA(cudaMalloc(&device, bytes));
+  ASSERT_CUDA(cudaHostRegister(registered.data(), bytes, cudaHostRegisterDefault));
+  for (double* memory : {pinned, managed, registered.data()}) {
+    std::memcpy(memory, a.data(), bytes);
+    Padded<double> A(Dense<double>(m, n), q());
+    to_device<double>({memory, m, n, m}, A, q());
+    std::memset(memory, 0, bytes);
+    expect_same(A.read(), a, "the object");
+    to_host<double>(A, {memory, m, n, m}, q());
+    EXPECT_EQ(std::memcmp(memory, a.data(), bytes), 0);
+    std::memset(memory, 0, bytes);
+    to_host<double>(A, {memory, m, n, n, 1}, q());  // by rows
+    EXPECT_EQ(memory[1], a(0, 1));
+    EXPECT_EQ(memory[n], a(1, 0));
+  }
+  Matrix<double> A = upload(a, q());
+  EXPECT_INVALID(to_device<double>({device, m, n, m}, A, q()), "is device memory");
+  EXPECT_INVALID(to_host<double>(A, {device, m, n, m}, q()), "is device memory");
+  ASSERT_CUDA(cudaHostUnregister(registered.data()));
+  ASSERT_CUDA(cudaFreeHost(pinned));
+  ASSERT_CUDA(cudaFree(managed));
+  ASSERT_CUDA(cudaFree(device));
+}
+
+std::size_t free_memory() {
+  std::size_t available = 0, total = 0;
+  EXPECT_EQ(cudaMemGetInfo(&available, &total), cudaSuccess);
+  return available;
+}
+
+TEST_P(Gpu, TenThousandCyclesLeaveTheDevicesMemoryAsItWas) {
+  const Dense<double> a = random<double>(100, 100, 1);
+  auto cycle = [&] {
+    Matrix<double> A = upload(a, q()), B(100, 100, q());
+    Matrix<std::int32_t> ipiv(100, 1, q());
+    copy<double>(A, B, q());
+    getrf<double>(B, ipiv, q());
+  };
+  for (int i = 0; i < 50; ++i) cycle();
+  const std::size_t before = free_memory();
+  for (int i = 0; i < 10000; ++i) cycle();
+  EXPECT_EQ(free_memory(), before);
+}
+
+TEST_P(Gpu, MemoryThatIsFullIsAnErrorAndCanBeHadAgain) {
+  const std::int64_t gib = std::int64_t(1) << 27;  // doubles
+  std::vector<Matrix<double>> taken;
+  bool full = false;
+  while (!full && taken.size() < 2000) {
+    try {
+      taken.emplace_back(gib, 1, q());
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), Status::out_of_memory) << e.what();
+      full = true;
+    }
+  }
+  ASSERT_TRUE(full);
+  ASSERT_FALSE(taken.empty());
+  laset<double>(Uplo::General, 3, 3, taken.back(), q());
+  EXPECT_EQ(download<double>(taken.back()({gib - 1, gib}, {0, 1}), q())(0, 0), 3);
+  taken.clear();
+  Queue other(Backend::cuda);  // memory that one queue has freed is there for another
+  Matrix<double> A(4 * gib, 1, other);
+  laset<double>(Uplo::General, 4, 4, A, other);
+  EXPECT_EQ(download<double>(A({4 * gib - 1, 4 * gib}, {0, 1}), other)(0, 0), 4);
+}
+
+/// Works, lets the caller reset the device, and works on: exits with 42 if that was refused with a status and a text.
+void work_after_a_reset() {
+  devobj_handle A = 0, B = 0;
+  devobj_open(DEVOBJ_CUDA, -1);
+  devobj_allocate(DEVOBJ_DOUBLE, 100, 100, &A);
+  devobj_laset('G', {1, 0}, {2, 0}, A);
+  devobj_wait();
+  cudaDeviceReset();
+  bool refused = devobj_laset('G', {1, 0}, {2, 0}, A) != DEVOBJ_SUCCESS || devobj_wait() != DEVOBJ_SUCCESS;
+  refused = refused && devobj_last_error()[0] != '\0';
+  devobj_allocate(DEVOBJ_DOUBLE, 50, 50, &B);
+  devobj_free(A);
+  devobj_close();
+  std::exit(refused ? 42 : 41);
+}
+TEST_P(Gpu, ADeviceThatTheCallerResetsIsAnErrorAndNoCrash) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own
+  EXPECT_EXIT(work_after_a_reset(), testing::ExitedWithCode(42), "");
+}
+
+}  // namespace

@@ -1,0 +1,33 @@
+# Installs BUILD into TREE, by way of another folder, so that every use of TREE shows that the tree can be moved; and checks
+# what must not be in it: paths of the build, and a need of the CUDA driver's library.
+file(REMOVE_RECURSE "${TREE}" "${TREE} at first")
+execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${TREE} at first"
+                OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+file(RENAME "${TREE} at first" "${TREE}")
+
+file(GLOB_RECURSE texts "${TREE}/*.cmake" "${TREE}/*.pc" "${TREE}/*.f90" "${TREE}/*.F90" "${TREE}/*.h" "${TREE}/*.hpp")
+list(LENGTH texts count)
+if(count LESS 20)
+  message(FATAL_ERROR "only ${count} text files were installed: ${texts}")
+endif()
+foreach(file ${texts})
+  file(READ "${file}" text)
+  foreach(path "${BUILD}" "${SOURCE}/" " at first")
+    string(FIND "${text}" "${path}" position)
+    if(position GREATER -1)
+      message(FATAL_ERROR "${file} holds the path '${path}'")
+    endif()
+  endforeach()
+endforeach()
+
+file(GLOB_RECURSE library "${TREE}/*/libdevobj.so")
+execute_process(COMMAND "${READELF}" -d "${library}" OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+if(dynamic MATCHES "libcuda\\.so")
+  message(FATAL_ERROR "the library does not start without a CUDA driver:\n${dynamic}")
+endif()
+if(NOT dynamic MATCHES "SONAME.*libdevobj\\.so\\.[0-9]+\\]")
+  message(FATAL_ERROR "the library has no versioned name:\n${dynamic}")
+endif()
+if(dynamic MATCHES "R(UN)?PATH[^\n]*${BUILD}")
+  message(FATAL_ERROR "the library looks for others in the build folder:\n${dynamic}")
+endif()

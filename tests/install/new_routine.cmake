@@ -1,0 +1,31 @@
+# devobj-new-routine of the installed TREE writes files in BINARY that build and pass their test, and refuses what it must.
+file(REMOVE_RECURSE "${BINARY}")
+file(MAKE_DIRECTORY "${BINARY}")
+foreach(wrong "" "2fast" "with space" "a-b" "LU" "headers")
+  execute_process(COMMAND "${TREE}/bin/devobj-new-routine" "${wrong}" "${BINARY}/refused" RESULT_VARIABLE status
+                  OUTPUT_QUIET ERROR_VARIABLE text)
+  if(status EQUAL 0 OR NOT text MATCHES "^new-routine: ")
+    message(FATAL_ERROR "the name '${wrong}' was not refused: ${text}")
+  endif()
+endforeach()
+if(EXISTS "${BINARY}/refused")
+  message(FATAL_ERROR "a refused name has left files")
+endif()
+
+execute_process(COMMAND "${TREE}/bin/devobj-new-routine" ScaleShift WORKING_DIRECTORY "${BINARY}" COMMAND_ERROR_IS_FATAL ANY)
+foreach(file scaleShift.cu c_devScaleShift.cpp devObjectScaleShift.f90 testDevScaleShift.f90 CMakeLists.txt)
+  file(READ "${BINARY}/scaleShift/${file}" text)
+  if(text MATCHES "[eE]xample|EXAMPLE")
+    message(FATAL_ERROR "${file} still has the example's name:\n${text}")
+  endif()
+endforeach()
+execute_process(COMMAND "${TREE}/bin/devobj-new-routine" ScaleShift WORKING_DIRECTORY "${BINARY}" RESULT_VARIABLE status
+                OUTPUT_QUIET ERROR_QUIET)
+if(status EQUAL 0)
+  message(FATAL_ERROR "an existing folder was overwritten")
+endif()
+
+set(SOURCE "${BINARY}/scaleShift")
+set(BINARY "${BINARY}/scaleShift/build")
+set(RUN ctest)
+include("${CMAKE_CURRENT_LIST_DIR}/consumer.cmake")
