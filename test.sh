@@ -20,7 +20,7 @@ fi
 run_tests() {
   local folder=$1 log=$1/Testing/Temporary/LastTest.log status passed skipped
   shift
-  ctest --output-on-failure -j "$((jobs < 4 ? jobs : 4))" "$@" | tee "$folder/tests.log" | sed '/^Label Time Summary/,/^$/d'
+  ctest --output-on-failure -j "$((jobs < 4 ? jobs : 4))" "$@" | tee "$folder/tests.log" | sed -u -e '/^ *Start /d' -e '/^Label Time Summary/,/^$/d'
   status=${PIPESTATUS[0]}
   passed=$(grep -c '^\[       OK \]' "$log")
   skipped=$(grep -c '^\[  SKIPPED \] .* ms)' "$log")

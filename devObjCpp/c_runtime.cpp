@@ -11,10 +11,11 @@ namespace {
 // The calling thread's copy of the info text.
 thread_local std::string info_text;
 
-Type parse_type(devobj_type type, const char* routine) {
-  require(type >= DEVOBJ_REAL && type <= DEVOBJ_INTEGER, routine, ": type is ", static_cast<int>(type),
+Type parse_type(const devobj_type& type, const char* routine) {
+  const int number = number_in(type);
+  require(number >= DEVOBJ_REAL && number <= DEVOBJ_INTEGER, routine, ": type is ", number,
           ", must be one of devobj_type, 1 to 5");
-  return static_cast<Type>(type);
+  return static_cast<Type>(number);
 }
 
 template <class F> void for_any_type(Type type, F&& f) {
@@ -35,9 +36,10 @@ int devobj_version(void) { return DEVOBJ_VERSION; }
 
 devobj_status devobj_open(devobj_backend backend, int device) {
   return guard([&] {
-    require(backend >= DEVOBJ_AUTO && backend <= DEVOBJ_CUDA, "open: backend is ", static_cast<int>(backend),
+    const int number = number_in(backend);
+    require(number >= DEVOBJ_AUTO && number <= DEVOBJ_CUDA, "open: backend is ", number,
             ", must be one of devobj_backend, 0 to 2");
-    runtime::open(static_cast<Backend>(backend), device);
+    runtime::open(static_cast<Backend>(number), device);
   });
 }
 

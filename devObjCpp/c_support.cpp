@@ -86,10 +86,11 @@ Norm parse_norm(char letter, const char* routine, const char* argument) {
                       {'M', Norm::Max}},
                      routine, argument);
 }
-Method parse_method(devobj_method method, const char* routine) {
-  require(method >= DEVOBJ_METHOD_AUTO && method <= DEVOBJ_METHOD_GIVENS, routine, ": method is ",
-          static_cast<int>(method), ", must be one of devobj_method, 0 to 6");
-  return static_cast<Method>(method);
+Method parse_method(const devobj_method& method, const char* routine) {
+  const int number = number_in(method);
+  require(number >= DEVOBJ_METHOD_AUTO && number <= DEVOBJ_METHOD_GIVENS, routine, ": method is ", number,
+          ", must be one of devobj_method, 0 to 6");
+  return static_cast<Method>(number);
 }
 
 }  // namespace devobj::c

@@ -1,6 +1,7 @@
 // What every extern "C" function is made of: the guard, handles to views, letters to enums.
 #pragma once
 
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -108,7 +109,16 @@ Uplo parse_part(char letter, const char* routine, const char* argument);  ///< U
 Diag parse_diag(char letter, const char* routine, const char* argument);
 Side parse_side(char letter, const char* routine, const char* argument);
 Norm parse_norm(char letter, const char* routine, const char* argument);
-Method parse_method(devobj_method method, const char* routine);
+Method parse_method(const devobj_method& method, const char* routine);
+
+/// The number in an enum of the C interface. C may pass any; in C++ an enum that holds a number far from its own must
+/// not even be read as one.
+template <class E> int number_in(const E& value) {
+  static_assert(sizeof(E) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
 
 /// Error if a pointer for a result is null.
 template <class R> R& result(R* pointer, const char* routine, const char* argument) {

@@ -76,7 +76,7 @@ Storage::~Storage() {
   if (data_ == nullptr) return;
   if constexpr (cuda_built) {
     if (owner_->backend == Backend::cuda) {
-      cuda::release(data_, owner_->stream);
+      if (owner_->alive()) cuda::release(data_, owner_->stream);
       return;
     }
   }

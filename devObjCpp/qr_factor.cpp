@@ -30,7 +30,8 @@ template <class T> std::int64_t qr_block_size(std::int64_t m, std::int64_t n, bo
   if (!on_cuda) return 64;
   if (k > 12000) return 128;
   // The CPU's panel decides: its work grows with the square of the width and with the size of the elements.
-  return sizeof(T) == 4 ? (k < 700 ? 64 : 128) : sizeof(T) == 8 ? (k <= 6000 ? 96 : 64) : 64;
+  if (sizeof(T) == 4) return 700 <= k && k <= 6000 ? 128 : 64;
+  return k <= 3000 ? 96 : 64;
 }
 
 template <class T> void geqrf(View<T> A, View<T> tau, Queue& q, QrOptions options) {

@@ -1,5 +1,7 @@
 #include "queue_impl.hpp"
 
+#include <algorithm>
+
 #include "devobj/error.hpp"
 #include "environment.hpp"
 #include "kernels/device.hpp"
@@ -80,6 +82,7 @@ Queue::Queue(Backend backend, QueueOptions options) : impl_(std::make_shared<Imp
         if (!found.usable) fail(Status::no_device, "Queue: ", found.text);
       }
       cuda::DeviceScope scope(impl_->device);
+      impl_->context = cuda::context_of(impl_->device);
       impl_->stream = cuda::stream_create(options.high_priority);
       synchronous_ = false;
       return;
@@ -94,7 +97,7 @@ Queue::~Queue() {
   if (!impl_) return;
   if (impl_->worker) impl_->worker->wait();
   if constexpr (cuda_built) {
-    if (on_cuda_) {
+    if (on_cuda_ && impl_->alive()) {
       try {
         cuda::stream_wait(impl_->stream, "~Queue");
       } catch (...) {  // a destructor is silent; the error was the waiting caller's to take
@@ -108,9 +111,17 @@ Queue::Impl::~Impl() {
   side_queues[1].clear();
   worker.reset();
   if constexpr (cuda_built) {
+    if (!alive()) return;
+    if (scratch != nullptr) cuda::release(scratch, stream);
     if (blas != nullptr) cuda::blas_destroy(blas);
     if (stream != nullptr) cuda::stream_destroy(stream);
   }
+}
+
+bool Queue::Impl::alive() const noexcept {
+  if constexpr (cuda_built)
+    if (backend == Backend::cuda) return cuda::alive(context);
+  return true;
 }
 
 void Queue::Impl::release_in_order(void* pointer) noexcept {
@@ -136,6 +147,21 @@ void* Queue::blas() const {
       impl_->blas = cuda::blas_create(impl_->stream);
     }
   return impl_->blas;
+}
+
+void* Queue::scratch(std::size_t bytes) {
+  if constexpr (cuda_built)
+    if (on_cuda_ && (impl_->scratch == nullptr || bytes > impl_->scratch_bytes)) {
+      constexpr std::size_t least = 64 * 1024;
+      bytes = std::max(bytes, least);
+      cuda::DeviceScope scope(impl_->device);
+      void* larger = memory::next_allocation_fails() ? nullptr : cuda::allocate(bytes, impl_->device, impl_->stream);
+      if (larger == nullptr) fail(Status::out_of_memory, "allocate: no memory for ", bytes, " bytes on the GPU");
+      if (impl_->scratch != nullptr) cuda::release(impl_->scratch, impl_->stream);
+      impl_->scratch = larger;
+      impl_->scratch_bytes = bytes;
+    }
+  return impl_->scratch;
 }
 
 void Queue::enqueue(const char* name, std::function<void()> work) { impl_->worker->enqueue(name, std::move(work), false); }

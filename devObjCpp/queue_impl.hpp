@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "devobj/queue.hpp"
+#include "kernels/device.hpp"
 
 namespace devobj {
 
@@ -59,12 +60,17 @@ struct Queue::Impl {
   int device = 0;
   void* stream = nullptr;
   void* blas = nullptr;
+  cuda::Context context;  ///< that stream, blas and memory belong to
+  void* scratch = nullptr;
+  std::size_t scratch_bytes = 0;
   const char* last_launch = "queue";
   std::unique_ptr<HostWorker> worker;
   std::vector<std::unique_ptr<Queue>> side_queues[2];  ///< idle ones, by priority
   std::vector<void*> idle_events;                      ///< of SideQueue's fork and join
 
   ~Impl();
+  /// CUDA: false if the caller has reset the device. What belonged to it is gone and must not be touched.
+  bool alive() const noexcept;
   /// Host: frees memory when the work before has ended.
   void release_in_order(void* pointer) noexcept;
 };

@@ -106,7 +106,7 @@ void wait_for_all_queues(State& s) noexcept {
     if (auto impl = weak.lock()) {
       if (impl->worker) impl->worker->wait();
       if constexpr (cuda_built)
-        if (impl->stream != nullptr) {
+        if (impl->stream != nullptr && impl->alive()) {
           try {
             cuda::stream_wait(impl->stream, "close");
           } catch (...) {  // objects are freed all the same
@@ -215,8 +215,11 @@ Queue& queue() {
     fail(Status::not_open, "this thread has ended: no work is done in the destructors of static objects, only freeing");
   const std::uint64_t now = epoch.load(std::memory_order_acquire);
   ThreadQueue& mine = thread_queue;
-  if (now != 0 && mine.epoch == now && mine.queue) [[likely]]
-    return *mine.queue;
+  if (now != 0 && mine.epoch == now && mine.queue) [[likely]] {
+    if (mine.queue->impl()->alive()) [[likely]]
+      return *mine.queue;
+    fail(Status::device_error, "the program has reset the CUDA device: its objects are lost; close the library and open it again");
+  }
   if (now == 0) fail(Status::not_open, "the library is not open: call open_devObjects (Fortran) or devobj_open (C) first");
   State& s = state();
   Lock lock(s);

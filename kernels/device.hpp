@@ -17,6 +17,16 @@ Probe probe(int device) noexcept;
 /// Name, memory and driver of a device in one line.
 std::string describe(int device);
 
+/// The CUDA context that streams, handles and memory belong to. A caller may destroy it (cudaDeviceReset); what belonged
+/// to it must not be touched then.
+struct Context {
+  void* handle = nullptr;
+  unsigned long long id = 0;
+};
+/// The device's context, made if there is none.
+Context context_of(int device);
+bool alive(Context context) noexcept;
+
 /// Makes `device` the calling thread's current one for a scope.
 class DeviceScope {
  public:

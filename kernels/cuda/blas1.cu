@@ -98,8 +98,7 @@ typename Source::Value reduce(const char* routine, std::int64_t n, Source source
   using Value = typename Source::Value;
   DeviceScope scope(q.device());
   const int blocks = std::min(blocks_for(n), max_partials);
-  Storage storage((blocks + 1) * sizeof(Value), q);
-  Value* partials = static_cast<Value*>(storage.data());
+  Value* partials = static_cast<Value*>(q.scratch((blocks + 1) * sizeof(Value)));
   Value* total = partials + blocks;
   reduce_kernel<<<blocks, threads_per_block, 0, stream_of(q)>>>(n, source, partials);
   q.launched(routine);

@@ -2,10 +2,12 @@
 #include "kernels/device.hpp"
 
 #include <cublas_v2.h>
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "devobj/error.hpp"
 
@@ -21,12 +23,38 @@ void check(cudaError_t status, const char* what) {
        static_cast<int>(status), ", ", cudaGetErrorString(status));
 }
 
-// One pool per device for the life of the process; it keeps what was freed.
+// A function of the driver; the library is not linked with it, since it may be missing. Null if it has no such function.
+template <class Function> Function driver_function(const char* name) noexcept {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+  const cudaError_t status = cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result);
+#else
+  const cudaError_t status = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
+#endif
+  if (status == cudaSuccess && result == cudaDriverEntryPointSuccess) return reinterpret_cast<Function>(found);
+  cudaGetLastError();
+  return nullptr;
+}
+
+unsigned long long context_id(CUcontext context) noexcept {
+  static const auto get_id = driver_function<CUresult (*)(CUcontext, unsigned long long*)>("cuCtxGetId");
+  unsigned long long id = 0;
+  return get_id != nullptr && get_id(context, &id) == CUDA_SUCCESS ? id : 0;
+}
+
+// One pool per context, as long as that lives; it keeps what was freed.
 cudaMemPool_t pool_of(int device) noexcept {
   static std::mutex mutex;
-  static auto* pools = new std::map<int, cudaMemPool_t>;
+  static auto* pools = new std::map<std::pair<int, unsigned long long>, cudaMemPool_t>;
   std::lock_guard lock(mutex);
-  auto found = pools->find(device);
+  unsigned long long id = 0;
+  try {
+    id = context_of(device).id;
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+  auto found = pools->find({device, id});
   if (found != pools->end()) return found->second;
   cudaMemPoolProps props = {};
   props.allocType = cudaMemAllocationTypePinned;
@@ -39,7 +67,7 @@ cudaMemPool_t pool_of(int device) noexcept {
   }
   unsigned long long keep = ~0ull;
   cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
-  (*pools)[device] = pool;
+  (*pools)[{device, id}] = pool;
   return pool;
 }
 
@@ -92,6 +120,18 @@ std::string describe(int device) {
          std::to_string(p.major) + "." + std::to_string(p.minor) + ", " + std::to_string(p.totalGlobalMem >> 20) +
          " MiB)";
 }
+
+Context context_of(int device) {
+  DeviceScope scope(device);
+  static const auto get_current = driver_function<CUresult (*)(CUcontext*)>("cuCtxGetCurrent");
+  CUcontext context = nullptr;
+  if (get_current == nullptr || get_current(&context) != CUDA_SUCCESS || context == nullptr) {
+    check(cudaFree(nullptr), "cudaFree");  // makes the context
+    if (get_current != nullptr) get_current(&context);
+  }
+  return {context, context == nullptr ? 0 : context_id(context)};
+}
+bool alive(Context context) noexcept { return context.handle != nullptr && context_id(static_cast<CUcontext>(context.handle)) == context.id; }
 
 DeviceScope::DeviceScope(int device) {
   int current = 0;

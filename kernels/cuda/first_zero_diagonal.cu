@@ -36,7 +36,7 @@ template <class T>
 std::int64_t first_zero_diagonal(View<T> A, Queue& q) {
   if (A.empty()) return 0;
   DeviceScope scope(q.device());
-  Matrix<std::int32_t> info(1, 1, q);
+  const View<std::int32_t> info(static_cast<std::int32_t*>(q.scratch(sizeof(std::int32_t))), 1, 1);
   first_zero_diagonal_kernel<<<1, threads, 0, stream_of(q)>>>(block_of(A), info.data);
   q.launched("first_zero_diagonal");
   std::int32_t result = 0;

@@ -51,6 +51,8 @@ class Spin {
 
 // Turns of some 40 ns. An exchange between running threads takes less; if one is not running, its core may be this one.
 constexpr long long_patience = 256;
+// Between the jobs of a session there is the GPU's work, up to milliseconds of it.
+constexpr long idle_patience = 25000;
 
 }  // namespace
 
@@ -133,7 +135,7 @@ struct Team::Impl {
   void idle(std::uint64_t seen) noexcept {
     const int before = signal.load();
     if (sessions.load() > 0) {
-      for (Spin spin(long_patience); job.load(std::memory_order_acquire) == seen;)
+      for (Spin spin(idle_patience); job.load(std::memory_order_acquire) == seen;)
         if (spin.turn() && sessions.load() == 0) return;
     } else if (job.load() == seen) {
       signal.wait(before);

@@ -55,9 +55,9 @@ class Team {
 
   /// The cores that this process may use (its affinity mask), at most DEVOBJ_NUM_THREADS if that is set.
   int size() const noexcept { return size_; }
-  /// Threads for work with many barriers: from 8 cores on a quarter of them is left to others, since one late thread
+  /// Threads for work with many barriers: from 8 cores on an eighth of them is left to others, since one late thread
   /// holds up all.
-  int size_in_step() const noexcept { return size_ < 8 ? size_ : size_ - size_ / 4; }
+  int size_in_step() const noexcept { return size_ - size_ / 8; }
 
   /// Calls work(member) on `threads` threads (0: size()), the caller being rank 0, and waits for all. With more than
   /// size() the threads share cores. If the team is busy (a call from inside `work`, another user's thread) or no

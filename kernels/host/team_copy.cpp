@@ -35,7 +35,7 @@ constexpr Index streamed_bytes = 4 << 10;
 
 #if defined(__SSE2__)
 void copy_streaming(unsigned char* dst, const unsigned char* src, Index bytes) noexcept {
-  const Index head = std::min(bytes, static_cast<Index>(-reinterpret_cast<std::uintptr_t>(dst) & 15));
+  const Index head = std::min(bytes, static_cast<Index>(-reinterpret_cast<std::uintptr_t>(dst) & 63));
   std::memcpy(dst, src, static_cast<std::size_t>(head));
   Index at = head;
   for (; at + 64 <= bytes; at += 64)
@@ -114,7 +114,7 @@ void copy(std::size_t bytes, Index rows, Index cols, Source src, Target dst, boo
   const std::size_t total = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * bytes;
   if (total < parallel_bytes) return copy_share(bytes, rows, cols, src, dst, stream, 0, 1);
   Team& team = Team::shared();
-  team.run(threads_for(total, parallel_bytes / 2, team.size()),
+  team.run(threads_for(total, parallel_bytes / 2, team.size_in_step()),
            [&](Team::Member& me) { copy_share(bytes, rows, cols, src, dst, stream, me.rank(), me.size()); });
 }
 

@@ -21,48 +21,59 @@ inline constexpr double residual_floor = 1;
 
 // ---- double precision on a host queue ----
 
-template <class T> using precise_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+template <class T>
+using precise_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 inline Queue& host_queue() {
   static Queue q(Backend::host, QueueOptions{HostMode::synchronous});
   return q;
 }
 /// The elements as a view for the host queue.
-template <class T> View<T> host_view(Dense<T>& A) {
+template <class T>
+View<T> host_view(Dense<T>& A) {
   return {A.data(), A.rows(), A.cols(), std::max<std::int64_t>(1, A.rows())};
 }
-template <class T> Dense<precise_t<T>> precise(const Dense<T>& A) {
+template <class T>
+Dense<precise_t<T>> precise(const Dense<T>& A) {
   return Dense<precise_t<T>>::from(A.rows(), A.cols(), [&](auto i, auto j) { return precise_t<T>(A(i, j)); });
 }
 /// C - op(A) op(B)
-template <class D> Dense<D> residual(Dense<D> C, Op opA, Dense<D> A, Op opB, Dense<D> B) {
+template <class D>
+Dense<D> residual(Dense<D> C, Op opA, Dense<D> A, Op opB, Dense<D> B) {
   gemm<D>(opA, opB, D(-1), host_view(A), host_view(B), D(1), host_view(C), host_queue());
   return C;
 }
-template <class D> Dense<D> product(Op opA, Dense<D> A, Op opB, Dense<D> B) {
+template <class D>
+Dense<D> product(Op opA, Dense<D> A, Op opB, Dense<D> B) {
   Dense<D> C(opA == Op::NoTrans ? A.rows() : A.cols(), opB == Op::NoTrans ? B.cols() : B.rows());
   gemm<D>(opA, opB, D(1), host_view(A), host_view(B), D(0), host_view(C), host_queue());
   return C;
 }
-template <class D> Dense<D> block_of(const Dense<D>& A, Range rows, Range cols) {
+template <class D>
+Dense<D> block_of(const Dense<D>& A, Range rows, Range cols) {
   return Dense<D>::from(rows.size(), cols.size(), [&](auto i, auto j) { return A(rows.begin + i, cols.begin + j); });
 }
 
 // ---- norms and scaling ----
 
-template <class D> double column_sum(const Dense<D>& A, std::int64_t j) {
+template <class D>
+double column_sum(const Dense<D>& A, std::int64_t j) {
   double sum = 0;
   for (std::int64_t i = 0; i < A.rows(); ++i) sum += std::abs(A(i, j));
   return sum;
 }
 /// The largest, or NaN if one of them is.
-inline double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
-template <class D> double one_norm(const Dense<D>& A) {
+inline double larger(double a, double b) {
+  return std::isnan(a) || a > b ? a : b;
+}
+template <class D>
+double one_norm(const Dense<D>& A) {
   double norm = 0;
   for (std::int64_t j = 0; j < A.cols(); ++j) norm = larger(norm, column_sum(A, j));
   return norm;
 }
-template <class D> double largest(const Dense<D>& A) {
+template <class D>
+double largest(const Dense<D>& A) {
   double most = 0;
   for (std::int64_t e = 0; e < A.size(); ++e) most = larger(most, std::abs(A[e]));
   return most;
@@ -72,24 +83,31 @@ template <class D> double largest(const Dense<D>& A) {
 enum class By { matrix, column };
 
 /// The exponents of the powers of two that measure the columns of A: one for all, or each its own.
-template <class D> std::vector<int> exponents(const Dense<D>& A, By by) {
+template <class D>
+std::vector<int> exponents(const Dense<D>& A, By by) {
   auto exponent = [](double size) { return std::isfinite(size) && size > 0 ? std::ilogb(size) : 0; };
   std::vector<int> e(static_cast<std::size_t>(A.cols()));
-  if (by == By::matrix) std::fill(e.begin(), e.end(), exponent(largest(A)));
+  if (by == By::matrix)
+    std::fill(e.begin(), e.end(), exponent(largest(A)));
   else
-    for (std::int64_t j = 0; j < A.cols(); ++j) e[std::size_t(j)] = exponent(largest(block_of(A, {0, A.rows()}, {j, j + 1})));
+    for (std::int64_t j = 0; j < A.cols(); ++j)
+      e[std::size_t(j)] = exponent(largest(block_of(A, {0, A.rows()}, {j, j + 1})));
   return e;
 }
-inline double scaled(double a, int exponent) { return std::ldexp(a, exponent); }
+inline double scaled(double a, int exponent) {
+  return std::ldexp(a, exponent);
+}
 inline std::complex<double> scaled(std::complex<double> a, int exponent) {
   return {std::ldexp(a.real(), exponent), std::ldexp(a.imag(), exponent)};
 }
 /// Column j times 2^-e(j)
-template <class D> Dense<D> descale(const Dense<D>& A, const std::vector<int>& e) {
+template <class D>
+Dense<D> descale(const Dense<D>& A, const std::vector<int>& e) {
   return Dense<D>::from(A.rows(), A.cols(), [&](auto i, auto j) { return scaled(A(i, j), -e[std::size_t(j)]); });
 }
 /// ||R|| / (||A|| factor), of the whole or of the worst column; 0 / 0 is 0.
-template <class D> double relative(const Dense<D>& R, const Dense<D>& A, By by, double factor) {
+template <class D>
+double relative(const Dense<D>& R, const Dense<D>& A, By by, double factor) {
   auto ratio = [&](double r, double a) { return r == 0 ? 0 : r / (a * factor); };
   if (by == By::matrix) return ratio(one_norm(R), one_norm(A));
   double worst = 0;
@@ -99,26 +117,30 @@ template <class D> double relative(const Dense<D>& R, const Dense<D>& A, By by, 
 
 // ---- LU ----
 
-template <class T> struct LuFactors {
+template <class T>
+struct LuFactors {
   Dense<T> LU;
   Dense<std::int32_t> pivots;
   std::int64_t info = 0;
 };
 
 /// Row i of A is swapped with row pivots(i), i = 1 ... k, as LAPACK's laswp does.
-template <class D> Dense<D> swap_rows(Dense<D> A, const Dense<std::int32_t>& pivots) {
+template <class D>
+Dense<D> swap_rows(Dense<D> A, const Dense<std::int32_t>& pivots) {
   for (std::int64_t i = 0; i < pivots.size(); ++i)
     for (std::int64_t j = 0; j < A.cols(); ++j) std::swap(A(i, j), A(pivots[i] - 1, j));
   return A;
 }
 /// Pivot i is within i ... m.
-template <class T> bool pivots_in_range(const LuFactors<T>& f) {
+template <class T>
+bool pivots_in_range(const LuFactors<T>& f) {
   for (std::int64_t i = 0; i < f.pivots.size(); ++i)
     if (f.pivots[i] < i + 1 || f.pivots[i] > f.LU.rows()) return false;
   return true;
 }
 /// ||P A - L U|| / (||A|| max(m, n) eps); infinite if a pivot is out of range.
-template <class T> double lu_residual(const Dense<T>& A, const LuFactors<T>& f, By by = By::matrix) {
+template <class T>
+double lu_residual(const Dense<T>& A, const LuFactors<T>& f, By by = By::matrix) {
   using D = precise_t<T>;
   const std::int64_t m = A.rows(), n = A.cols(), k = std::min(m, n);
   if (!pivots_in_range(f) || f.pivots.size() != k) return std::numeric_limits<double>::infinity();
@@ -132,21 +154,24 @@ template <class T> double lu_residual(const Dense<T>& A, const LuFactors<T>& f, 
   return relative(R, scaled_A, by, std::max(m, n) * eps<T>);
 }
 /// max |U| / max |A|
-template <class T> double growth(const Dense<T>& A, const LuFactors<T>& f) {
+template <class T>
+double growth(const Dense<T>& A, const LuFactors<T>& f) {
   const Dense<precise_t<T>> a = precise(A), lu = precise(f.LU);
   const std::int64_t k = std::min(A.rows(), A.cols());
   const double top = largest(triangle(Uplo::Upper, Diag::NonUnit, block_of(lu, {0, k}, {0, A.cols()})));
   return top == 0 ? 1 : top / largest(a);
 }
 /// The first i with U(i, i) = 0, or 0.
-template <class T> std::int64_t first_zero_pivot(const Dense<T>& LU) {
+template <class T>
+std::int64_t first_zero_pivot(const Dense<T>& LU) {
   for (std::int64_t i = 0; i < std::min(LU.rows(), LU.cols()); ++i)
     if (LU(i, i) == T(0)) return i + 1;
   return 0;
 }
 
 /// getrf of a block surrounded by canaries.
-template <class T> LuFactors<T> factor_lu(const Dense<T>& A, Queue& q, LuOptions options = {}) {
+template <class T>
+LuFactors<T> factor_lu(const Dense<T>& A, Queue& q, LuOptions options = {}) {
   LuFactors<T> f;
   Padded<T> a(A, q);
   Padded<std::int32_t> pivots(Dense<std::int32_t>(std::min(A.rows(), A.cols()), 1), q);
@@ -156,13 +181,15 @@ template <class T> LuFactors<T> factor_lu(const Dense<T>& A, Queue& q, LuOptions
   return f;
 }
 /// The host's LAPACK.
-template <class T> LuFactors<T> lapack_lu(const Dense<T>& A) {
+template <class T>
+LuFactors<T> lapack_lu(const Dense<T>& A) {
   return factor_lu(A, host_queue(), LuOptions{Method::lapack});
 }
 
 // ---- QR ----
 
-template <class T> struct QrFactors {
+template <class T>
+struct QrFactors {
   Dense<T> QR;
   Dense<T> tau;
 };
@@ -171,14 +198,16 @@ struct QrMeasures {
   double orthogonality;  // ||Q^H Q - I|| / (m eps)
 };
 
-template <class T> double orthogonality(const Dense<T>& Q) {
+template <class T>
+double orthogonality(const Dense<T>& Q) {
   using D = precise_t<T>;
   const Dense<D> unit = Dense<D>::from(Q.cols(), Q.cols(), [](auto i, auto j) { return D(i == j ? 1 : 0); });
   const Dense<D> q = precise(Q);
   return one_norm(residual(unit, adjoint<D>, q, Op::NoTrans, q)) / (std::max<std::int64_t>(1, Q.rows()) * eps<T>);
 }
 /// The first `cols` columns of Q from the reflectors, in double precision by LAPACK.
-template <class T> Dense<precise_t<T>> q_of(const QrFactors<T>& f, std::int64_t cols) {
+template <class T>
+Dense<precise_t<T>> q_of(const QrFactors<T>& f, std::int64_t cols) {
   using D = precise_t<T>;
   const std::int64_t m = f.QR.rows(), k = f.tau.size();
   Dense<D> Q = Dense<D>::from(m, cols, [&](auto i, auto j) { return j < k ? D(f.QR(i, j)) : D(0); });
@@ -197,7 +226,8 @@ double product_residual(const Dense<T>& A, const Dense<precise_t<T>>& Q, const D
   return relative(residual(scaled_A, Op::NoTrans, Q, Op::NoTrans, descale(precise(R), e)), scaled_A, by,
                   std::max(A.rows(), A.cols()) * eps<T>);
 }
-template <class T> QrMeasures qr_measures(const Dense<T>& A, const QrFactors<T>& f, By by = By::matrix) {
+template <class T>
+QrMeasures qr_measures(const Dense<T>& A, const QrFactors<T>& f, By by = By::matrix) {
   const std::int64_t n = A.cols(), k = std::min(A.rows(), n);
   const Dense<precise_t<T>> Q = q_of(f, k);
   const Dense<T> R = triangle(Uplo::Upper, Diag::NonUnit, block_of(f.QR, {0, k}, {0, n}));
@@ -206,19 +236,22 @@ template <class T> QrMeasures qr_measures(const Dense<T>& A, const QrFactors<T>&
   return measures;
 }
 /// geqrf of a block surrounded by canaries.
-template <class T> QrFactors<T> factor_qr(const Dense<T>& A, Queue& q, QrOptions options = {}) {
+template <class T>
+QrFactors<T> factor_qr(const Dense<T>& A, Queue& q, QrOptions options = {}) {
   Padded<T> a(A, q), tau(Dense<T>(std::min(A.rows(), A.cols()), 1), q);
   geqrf<T>(a, tau, q, options);
   return {a.read("A"), tau.read("tau")};
 }
-template <class T> QrFactors<T> lapack_qr(const Dense<T>& A) {
+template <class T>
+QrFactors<T> lapack_qr(const Dense<T>& A) {
   return factor_qr(A, host_queue(), QrOptions{Method::lapack});
 }
 
 // ---- solutions ----
 
 /// ||B - op(A) X|| / (||A|| ||X|| n eps), the worst right-hand side; n is the order or the larger of A's sizes.
-template <class T> double solve_residual(Op op, const Dense<T>& A, const Dense<T>& X, const Dense<T>& B) {
+template <class T>
+double solve_residual(Op op, const Dense<T>& A, const Dense<T>& X, const Dense<T>& B) {
   using D = precise_t<T>;
   if (A.size() == 0 || X.cols() == 0) return 0;
   const Dense<D> a = precise(A), x = precise(X);
@@ -243,20 +276,31 @@ struct Way {
   QrOptions qr() const { return {method, block, nullptr}; }
 };
 /// What a queue offers: auto, LAPACK on the host, hybrid with these block sizes.
-inline std::vector<Way> ways(const Queue& q, std::initializer_list<std::int64_t> blocks = {0, 1, 5, 16, 64}) {
+inline std::vector<Way> ways(const Queue& q, const std::vector<std::int64_t>& blocks = {0, 1, 5, 16, 64}) {
   std::vector<Way> all = {{"auto", Method::automatic, 0}};
   if (!q.on_cuda()) all.push_back({"lapack", Method::lapack, 0});
-  for (std::int64_t block : blocks) all.push_back({"hybrid with blocks of " + std::to_string(block), Method::hybrid, block});
+  for (std::int64_t block : blocks)
+    all.push_back({"hybrid with blocks of " + std::to_string(block), Method::hybrid, block});
   return all;
+}
+
+/// The block sizes for k columns: hundreds of tiny panels of a large matrix would test nothing that a small one's do
+/// not.
+inline std::vector<std::int64_t> blocks_for(std::int64_t k) {
+  if (k <= 40) return {0, 1, 5, 16, 64};
+  if (k <= 70) return {0, 5, 16, 64};
+  return {0, 16, 64};
 }
 
 /// Around the block sizes 1, 5, 16 and 64: empty, one, odd, prime, wide, square, tall, and tall and skinny.
 inline std::vector<std::pair<std::int64_t, std::int64_t>> factor_shapes() {
-  return {{0, 0},   {0, 5},    {5, 0},    {1, 1},    {1, 7},    {7, 1},    {2, 2},    {3, 3},    {4, 5},   {5, 5},
-          {6, 5},   {15, 15},  {16, 16},  {17, 17},  {16, 5},   {5, 16},   {31, 37},  {37, 31},  {63, 63}, {64, 64},
-          {65, 65}, {64, 128}, {128, 64}, {63, 130}, {130, 63}, {129, 65}, {97, 101}, {131, 131}, {1000, 3},
-          {513, 17}, {3, 300}, {150, 150}};
+  return {{0, 0},     {0, 5},    {5, 0},    {1, 1},    {1, 7},     {7, 1},    {2, 2},    {3, 3},    {4, 5},
+          {5, 5},     {6, 5},    {15, 15},  {16, 16},  {17, 17},   {16, 5},   {5, 16},   {31, 37},  {37, 31},
+          {63, 63},   {64, 64},  {65, 65},  {64, 128}, {128, 64},  {63, 130}, {130, 63}, {129, 65}, {97, 101},
+          {131, 131}, {1000, 3}, {513, 17}, {3, 300},  {150, 150}, {6000, 20}};  // the last: panels for several threads
 }
-inline std::string shape_name(std::int64_t m, std::int64_t n) { return std::to_string(m) + " x " + std::to_string(n); }
+inline std::string shape_name(std::int64_t m, std::int64_t n) {
+  return std::to_string(m) + " x " + std::to_string(n);
+}
 
 }  // namespace devobj::test

@@ -16,7 +16,8 @@ inline std::int64_t heap_bytes() {
 
 /// Calls work() with its first allocation failing, then its second, and so on until all succeed, and unchanged() after
 /// each failure, which must be an out_of_memory. Returns the number of failures; work() has succeeded once then.
-template <class Work, class Unchanged> int fail_each_allocation(Work&& work, Unchanged&& unchanged) {
+template <class Work, class Unchanged>
+int fail_each_allocation(Work&& work, Unchanged&& unchanged) {
   int failures = 0;
   for (std::int64_t nth = 1; nth < 1000; ++nth) {
     memory::fail_allocation(nth);

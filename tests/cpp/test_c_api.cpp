@@ -216,13 +216,12 @@ TEST_P(CApi, UnknownLettersAndMethodsAreErrorsAndLowerCaseIsNot) {
   EXPECT_STATUS(devobj_ormqr('L', 'X', h[0], h[4], h[1]), DEVOBJ_INVALID_ARGUMENT, "ormqr: op is 'X'");
   EXPECT_STATUS(devobj_gels('X', h[0], h[1], automatic, 0, &info), DEVOBJ_INVALID_ARGUMENT, "gels: op is 'X'");
   for (int bad : {-1, 7, 1000}) {
-    const auto method = static_cast<devobj_method>(bad);
     const std::string text = std::string("method is ").append(std::to_string(bad));
-    EXPECT_STATUS(devobj_getrf(h[0], h[3], method, 0, &info), DEVOBJ_INVALID_ARGUMENT, "getrf: " + text);
-    EXPECT_STATUS(devobj_gesv(h[0], h[3], h[1], method, 0, &info), DEVOBJ_INVALID_ARGUMENT, "gesv: " + text);
-    EXPECT_STATUS(devobj_geqrf(h[0], h[4], method, 0, &info), DEVOBJ_INVALID_ARGUMENT, "geqrf: " + text);
-    EXPECT_STATUS(devobj_gels('N', h[0], h[1], method, 0, &info), DEVOBJ_INVALID_ARGUMENT, "gels: " + text);
-    EXPECT_STATUS(devobj_qr(h[0], h[1], h[2], method, 0), DEVOBJ_INVALID_ARGUMENT, "qr: " + text);
+    EXPECT_STATUS(devobj_getrf(h[0], h[3], static_cast<devobj_method>(bad), 0, &info), DEVOBJ_INVALID_ARGUMENT, "getrf: " + text);
+    EXPECT_STATUS(devobj_gesv(h[0], h[3], h[1], static_cast<devobj_method>(bad), 0, &info), DEVOBJ_INVALID_ARGUMENT, "gesv: " + text);
+    EXPECT_STATUS(devobj_geqrf(h[0], h[4], static_cast<devobj_method>(bad), 0, &info), DEVOBJ_INVALID_ARGUMENT, "geqrf: " + text);
+    EXPECT_STATUS(devobj_gels('N', h[0], h[1], static_cast<devobj_method>(bad), 0, &info), DEVOBJ_INVALID_ARGUMENT, "gels: " + text);
+    EXPECT_STATUS(devobj_qr(h[0], h[1], h[2], static_cast<devobj_method>(bad), 0), DEVOBJ_INVALID_ARGUMENT, "qr: " + text);
   }
   EXPECT_STATUS(devobj_getrf(h[0], h[3], automatic, -1, &info), DEVOBJ_INVALID_ARGUMENT, "getrf: block is -1");
   EXPECT_STATUS(devobj_geqrf(h[0], h[4], automatic, -1, &info), DEVOBJ_INVALID_ARGUMENT, "geqrf: block is -1");

@@ -7,18 +7,22 @@ namespace {
 
 class Gels : public Everywhere {};
 
-template <class T> struct Solution {
+template <class T>
+struct Solution {
   std::int64_t info;
   Dense<T> A, B;  // what they hold afterwards
 };
-template <class T> Solution<T> solve(Op op, const Dense<T>& A, const Dense<T>& B, Queue& q, QrOptions options = {}) {
+template <class T>
+Solution<T> solve(Op op, const Dense<T>& A, const Dense<T>& B, Queue& q, QrOptions options = {}) {
   Padded<T> a(A, q), b(B, q);
   const std::int64_t info = gels<T>(op, a, b, q, options);
   return {info, a.read("A"), b.read("B")};
 }
 
-/// What is asked for: op(A) X = B with op(A) rows x cols, B in the first `rows` of B0, X in the first `cols` of the result.
-template <class T> struct Problem {
+/// What is asked for: op(A) X = B with op(A) rows x cols, B in the first `rows` of B0, X in the first `cols` of the
+/// result.
+template <class T>
+struct Problem {
   using D = precise_t<T>;
   Dense<D> A, B, X, below;
 
@@ -51,12 +55,22 @@ template <class T> struct Problem {
 
 TEST_P(Gels, EveryShapeOpAndNumberOfRightHandSides) {
   with_type([&]<class T>(T) {
-    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {7, 1}, {1, 7}, {5, 5}, {33, 20}, {20, 33}, {64, 64},
-                        {130, 65}, {65, 130}, {500, 3}, {3, 500}})
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                        {7, 1},
+                        {1, 7},
+                        {5, 5},
+                        {33, 20},
+                        {20, 33},
+                        {64, 64},
+                        {130, 65},
+                        {65, 130},
+                        {500, 3},
+                        {3, 500}})
       for (Op op : {Op::NoTrans, adjoint<T>})
         for (std::int64_t nrhs : {0, 1, 3})
           for (const Way& way : ways(q(), {0, 5, 16})) {
-            const std::string what = letters(op) + " " + shape_name(m, n) + ", nrhs = " + std::to_string(nrhs) + ", " + way.name;
+            const std::string what =
+                letters(op) + " " + shape_name(m, n) + ", nrhs = " + std::to_string(nrhs) + ", " + way.name;
             const Dense<T> A = random<T>(m, n, std::uint32_t(m + 7 * n)), B = random<T>(std::max(m, n), nrhs, 5);
             const Solution<T> s = solve(op, A, B, q(), way.qr());
             EXPECT_EQ(s.info, 0) << what;
@@ -67,9 +81,11 @@ TEST_P(Gels, EveryShapeOpAndNumberOfRightHandSides) {
               for (std::int64_t j = 0; j < nrhs; ++j) {
                 const Dense<precise_t<T>> e = p.error();
                 double of_error = 0, of_below = 0, of_B = 0;
-                for (std::int64_t i = 0; i < e.rows(); ++i) of_error += std::norm(e(i, j)), of_B += std::norm(p.B(i, j));
+                for (std::int64_t i = 0; i < e.rows(); ++i)
+                  of_error += std::norm(e(i, j)), of_B += std::norm(p.B(i, j));
                 for (std::int64_t i = 0; i < p.below.rows(); ++i) of_below += std::norm(p.below(i, j));
-                EXPECT_NEAR(std::sqrt(of_below), std::sqrt(of_error), 30 * p.A.rows() * eps<T> * std::sqrt(of_B)) << what;
+                EXPECT_NEAR(std::sqrt(of_below), std::sqrt(of_error), 30 * p.A.rows() * eps<T> * std::sqrt(of_B))
+                    << what;
               }
             } else {
               EXPECT_LE(p.residual_of_equations(), residual_bound) << what;
@@ -95,7 +111,8 @@ TEST_P(Gels, AHoldsTheFactors) {
       const Dense<T> A = random<T>(40, 30, 2), B = random<T>(40, 1, 3);
       expect_same(solve(Op::NoTrans, A, B, q(), way.qr()).A, factor_qr(A, q(), way.qr()).QR, way.name);
       const Dense<T> wide = op_of(adjoint<T>, A);
-      expect_same(solve(Op::NoTrans, wide, B, q(), way.qr()).A, op_of(adjoint<T>, factor_qr(A, q(), way.qr()).QR), way.name);
+      expect_same(solve(Op::NoTrans, wide, B, q(), way.qr()).A, op_of(adjoint<T>, factor_qr(A, q(), way.qr()).QR),
+                  way.name);
     }
   });
 }
@@ -148,8 +165,10 @@ TEST_P(Gels, AHugeResidualLeavesASmallGradient) {
 // ---- rank ----
 
 /// m x n of full rank in small integers, exact in every type; columns after the first `rank` are sums of those.
-template <class T> Dense<T> integers_of_rank(std::int64_t m, std::int64_t n, std::int64_t rank) {
-  Dense<T> A = real_matrix<T>(m, n, [](double i, double j) { return i == j ? 9.0 : std::fmod(i * i + 3 * i * j + 5 * j, 7) - 3; });
+template <class T>
+Dense<T> integers_of_rank(std::int64_t m, std::int64_t n, std::int64_t rank) {
+  Dense<T> A = real_matrix<T>(
+      m, n, [](double i, double j) { return i == j ? 9.0 : std::fmod(i * i + 3 * i * j + 5 * j, 7) - 3; });
   for (std::int64_t j = rank; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i) A(i, j) = A(i, j % rank) - A(i, (j + 1) % rank);
   return A;
@@ -161,7 +180,8 @@ TEST_P(Gels, InfoIsTheFirstDependentColumn) {
     for (const Way& way : ways(q(), {0, 5})) {
       auto expect_info = [&](const Dense<T>& A, std::int64_t info, const std::string& what) {
         for (Op op : {Op::NoTrans, adjoint<T>}) {
-          const Solution<T> tall = solve(op, A, B, q(), way.qr()), wide = solve(op, op_of(adjoint<T>, A), B, q(), way.qr());
+          const Solution<T> tall = solve(op, A, B, q(), way.qr()),
+                            wide = solve(op, op_of(adjoint<T>, A), B, q(), way.qr());
           EXPECT_EQ(tall.info, info) << what << ", " << way.name;
           EXPECT_EQ(wide.info, info) << what << ", rows, " << way.name;
           if (info == 0) continue;
@@ -169,7 +189,8 @@ TEST_P(Gels, InfoIsTheFirstDependentColumn) {
           expect_same(wide.B, B, what + ": B, rows");
         }
       };
-      for (std::int64_t rank : {2, 3, 7, 16, 19}) expect_info(integers_of_rank<T>(30, 20, rank), rank + 1, "rank " + std::to_string(rank));
+      for (std::int64_t rank : {2, 3, 7, 16, 19})
+        expect_info(integers_of_rank<T>(30, 20, rank), rank + 1, "rank " + std::to_string(rank));
       expect_info(integers_of_rank<T>(30, 20, 20), 0, "full rank");
       expect_info(Dense<T>(30, 20), 1, "zero");
       expect_info(real_matrix<T>(30, 20, [](double, double) { return 1.0; }), 2, "ones");
@@ -189,7 +210,7 @@ TEST_P(Gels, InfoIsTheFirstDependentColumn) {
   });
 }
 
-/// Equal columns but for a speck: R = [1 1; 0 speck], where a start vector of ones would see nothing.
+/// Equal columns but for a speck: R = [1 1; 0 speck], whose dependence is the vector (1, -1).
 TEST_P(Gels, EqualColumnsWithASpeckAreDependent) {
   with_type([&]<class T>(T) {
     const double unit = eps<T>;
@@ -213,7 +234,9 @@ TEST_P(Gels, ConditionsDecide) {
       EXPECT_EQ(solve(Op::NoTrans, with_condition<T>(60, 30, condition, 4), B, q()).info, 0) << condition;
     for (double condition : {1e18, 1e25})
       EXPECT_GT(solve(Op::NoTrans, with_condition<T>(60, 30, condition, 4), B, q()).info, 0) << condition;
-    EXPECT_GT(solve(Op::NoTrans, real_matrix<T>(60, 30, [](double i, double j) { return 1 / (i + j + 1); }), B, q()).info, 0) << "Hilbert";
+    EXPECT_GT(
+        solve(Op::NoTrans, real_matrix<T>(60, 30, [](double i, double j) { return 1 / (i + j + 1); }), B, q()).info, 0)
+        << "Hilbert";
   });
 }
 
@@ -228,7 +251,8 @@ TEST_P(Gels, BadUnitsAreNoDeficiency) {
     auto power = [&](std::int64_t j) { return int(most * (2 * j - (n - 1)) / (n - 1)); };
     const Dense<T> scaled_A = multiplied(A, [&](double, double j) { return std::ldexp(1.0, power(std::int64_t(j))); });
     for (const Way& way : ways(q(), {0, 5})) {
-      const Solution<T> plain = solve(Op::NoTrans, A, B, q(), way.qr()), scaled_one = solve(Op::NoTrans, scaled_A, B, q(), way.qr());
+      const Solution<T> plain = solve(Op::NoTrans, A, B, q(), way.qr()),
+                        scaled_one = solve(Op::NoTrans, scaled_A, B, q(), way.qr());
       EXPECT_EQ(scaled_one.info, 0) << way.name;
       Dense<Wide> bound(n, 1);
       Dense<wide_t<T>> expected(n, 1);
@@ -250,9 +274,11 @@ TEST_P(Gels, ExtremeSizes) {
     for (double factor : {huge, 1 / huge}) {
       const Dense<T> A = multiplied(random<T>(40, 20, 8), [&](double, double) { return factor; });
       const Dense<T> B = multiplied(random<T>(40, 1, 9), [&](double, double) { return factor; });
-      const Solution<T> s = solve(Op::NoTrans, A, B, q()), plain = solve(Op::NoTrans, random<T>(40, 20, 8), random<T>(40, 1, 9), q());
+      const Solution<T> s = solve(Op::NoTrans, A, B, q()),
+                        plain = solve(Op::NoTrans, random<T>(40, 20, 8), random<T>(40, 1, 9), q());
       EXPECT_EQ(s.info, 0) << factor;
-      expect_close(block_of(s.B, {0, 20}, {0, 1}), widen(block_of(plain.B, {0, 20}, {0, 1})), Dense<Wide>(20, 1, Wide(10000 * eps<T>)), "X");
+      expect_close(block_of(s.B, {0, 20}, {0, 1}), widen(block_of(plain.B, {0, 20}, {0, 1})),
+                   Dense<Wide>(20, 1, Wide(10000 * eps<T>)), "X");
     }
   });
 }
@@ -285,7 +311,8 @@ TEST_P(Gels, ErrorsWriteNothing) {
     Padded<T> a(A, q()), b(B0, q()), shorter(short0, q());
     EXPECT_INVALID(gels<T>(is_complex<T> ? Op::Trans : Op::ConjTrans, a, b, q()), "gels: op is '");
     EXPECT_INVALID(gels<T>(Op('X'), a, b, q()), "gels: op is 'X'");
-    EXPECT_INVALID(gels<T>(Op::NoTrans, a, shorter, q()), "gels: B has 4 rows, but A is 6 x 4 and B must have the larger");
+    EXPECT_INVALID(gels<T>(Op::NoTrans, a, shorter, q()),
+                   "gels: B has 4 rows, but A is 6 x 4 and B must have the larger");
     EXPECT_INVALID(gels<T>(adjoint<T>, a, shorter, q()), "gels: B has 4 rows, but A is 6 x 4");
     EXPECT_INVALID(gels<T>(Op::NoTrans, a, a.view()({0, 6}, {1, 3}), q()), "gels: B and A overlap");
     EXPECT_INVALID(gels<T>(Op::NoTrans, a, b, q(), {Method::givens}), "gels: method 'givens'");

@@ -1,4 +1,5 @@
-// gpu_?getrf and gpu_?geqrf with LAPACK's argument lists, with and without the underscore: results, infos, queries, padding.
+// gpu_?getrf and gpu_?geqrf with LAPACK's argument lists, with and without the underscore: results, infos, queries,
+// padding.
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,8 +9,8 @@
 
 // Fortran 77's names for them
 extern "C" {
-#define DEVOBJ_TEST_NAMES(p, T)                                                                                \
-  void gpu_##p##getrf_(const int* m, const int* n, T* a, const int* lda, int* ipiv, int* info);                \
+#define DEVOBJ_TEST_NAMES(p, T)                                                                 \
+  void gpu_##p##getrf_(const int* m, const int* n, T* a, const int* lda, int* ipiv, int* info); \
   void gpu_##p##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);
 DEVOBJ_TEST_NAMES(s, float)
 DEVOBJ_TEST_NAMES(d, double)
@@ -21,7 +22,8 @@ DEVOBJ_TEST_NAMES(z, void)
 namespace devobj::test {
 namespace {
 
-template <class T> struct Names {
+template <class T>
+struct Names {
   using Getrf = std::function<void(const int*, const int*, T*, const int*, int*, int*)>;
   using Geqrf = std::function<void(const int*, const int*, T*, const int*, T*, T*, const int*, int*)>;
   static std::vector<std::pair<std::string, Getrf>> getrf() {
@@ -34,9 +36,10 @@ template <class T> struct Names {
   }
 };
 
-/// Host arrays as a legacy program has them: lda > m with canaries, a guard behind every array. `inside` tells the part that
-/// may change.
-template <class T> class HostMatrix {
+/// Host arrays as a legacy program has them: lda > m with canaries, a guard behind every array. `inside` tells the part
+/// that may change.
+template <class T>
+class HostMatrix {
  public:
   HostMatrix(const Dense<T>& A, int padding) : A_(A.rows() + padding, A.cols() + 1), rows_(A.rows()), cols_(A.cols()) {
     std::memset(static_cast<void*>(A_.data()), 0x5a, std::size_t(A_.size()) * sizeof(T));
@@ -67,7 +70,8 @@ class LapackNames : public Everywhere {
   void SetUp() override {
     Everywhere::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    ASSERT_EQ(devobj_open(place().backend == Backend::cuda ? DEVOBJ_CUDA : DEVOBJ_HOST, -1), DEVOBJ_SUCCESS) << devobj_last_error();
+    ASSERT_EQ(devobj_open(place().backend == Backend::cuda ? DEVOBJ_CUDA : DEVOBJ_HOST, -1), DEVOBJ_SUCCESS)
+        << devobj_last_error();
     opened_ = true;
   }
   void TearDown() override {
@@ -79,7 +83,8 @@ class LapackNames : public Everywhere {
   bool opened_ = false;
 };
 
-const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {{1, 1}, {5, 3}, {3, 5}, {40, 40}, {130, 65}, {65, 130}};
+const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {{1, 1},   {5, 3},    {3, 5},
+                                                                   {40, 40}, {130, 65}, {65, 130}};
 
 TEST_P(LapackNames, GetrfIsLapacks) {
   with_type([&]<class T>(T) {
@@ -248,7 +253,8 @@ TEST_P(LapackNames, NothingIsPrinted) {
       const int n = 20, lwork = 20;
       int info = 0;
       for (const auto& [name, call] : Names<T>::getrf()) call(&m, &n, A.data(), &n, pivots.data(), &info);
-      for (const auto& [name, call] : Names<T>::geqrf()) call(&m, &n, A.data(), &n, tau.data(), work.data(), &lwork, &info);
+      for (const auto& [name, call] : Names<T>::geqrf())
+        call(&m, &n, A.data(), &n, tau.data(), work.data(), &lwork, &info);
     }
   });
   std::fflush(nullptr);

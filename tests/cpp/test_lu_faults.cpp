@@ -8,7 +8,9 @@ namespace {
 class LuFaults : public Everywhere {};
 
 using Pivots = Padded<std::int32_t>;
-Dense<std::int32_t> integers(std::int64_t rows, std::int64_t cols = 1) { return {rows, cols, 77}; }
+Dense<std::int32_t> integers(std::int64_t rows, std::int64_t cols = 1) {
+  return {rows, cols, 77};
+}
 
 TEST_P(LuFaults, GetrfsErrorsWriteNothing) {
   with_type([&]<class T>(T) {
@@ -20,7 +22,8 @@ TEST_P(LuFaults, GetrfsErrorsWriteNothing) {
     EXPECT_INVALID(getrf<T>(a, View<std::int32_t>(), q()), "getrf: ipiv is 0 x 0, must be a vector of 4 elements");
     EXPECT_INVALID(getrf<T>(a, four.view(), q(), {Method::hybrid, -1}), "getrf: block is -1");
     EXPECT_INVALID(getrf<T>(a, four.view(), q(), {Method::automatic, -7}), "getrf: block is -7");
-    for (Method method : {Method::native, Method::householder, Method::block_householder, Method::givens, Method(99), Method(-1)})
+    for (Method method :
+         {Method::native, Method::householder, Method::block_householder, Method::givens, Method(99), Method(-1)})
       EXPECT_INVALID(getrf<T>(a, four.view(), q(), {method}), "getrf: method '");
     EXPECT_INVALID(getrf<T>(a, four.view(), q(), {Method::givens}), "'givens'");
     if (q().on_cuda()) EXPECT_INVALID(getrf<T>(a, four.view(), q(), {Method::lapack}), "'lapack'");
@@ -41,7 +44,8 @@ TEST_P(LuFaults, SolversErrorsWriteNothing) {
     Padded<T> a(A, q()), r(R, q()), b(B, q()), b5(B5, q());
     Pivots four(integers(4), q()), three(integers(3), q());
     EXPECT_INVALID(getrs<T>(Op::NoTrans, r, four.view(), b, q()), "getrs: LU is 4 x 3, must be square");
-    EXPECT_INVALID(getrs<T>(Op::NoTrans, a, three.view(), b, q()), "getrs: ipiv is 3 x 1, must be a vector of 4 elements");
+    EXPECT_INVALID(getrs<T>(Op::NoTrans, a, three.view(), b, q()),
+                   "getrs: ipiv is 3 x 1, must be a vector of 4 elements");
     EXPECT_INVALID(getrs<T>(Op::NoTrans, a, four.view(), b5, q()), "getrs: B has 5 rows, but LU is 4 x 4");
     EXPECT_INVALID(getrs<T>(Op('X'), a, four.view(), b, q()), "getrs: op is 'X'");
     EXPECT_INVALID(getrs<T>(Op::NoTrans, a, four.view(), a.view()({0, 4}, {2, 3}), q()), "getrs: B and LU overlap");
@@ -71,9 +75,12 @@ TEST_P(LuFaults, UnpacksErrorsWriteNothing) {
     EXPECT_INVALID(lu_unpack<T>(a, p.view(), L, L, perm.view(), q()), "lu_unpack: U is 5 x 3, must be 3 x 3");
     EXPECT_INVALID(lu_unpack<T>(a, p.view(), L, U, p.view(), q()), "lu_unpack: perm is 3 x 1, must be a vector of 5");
     EXPECT_INVALID(lu_unpack<T>(a, p.view(), a, U, perm.view(), q()), "lu_unpack: L and LU overlap");
-    EXPECT_INVALID(lu_unpack<T>(a, p.view(), L, a.view()({0, 3}, {0, 3}), perm.view(), q()), "lu_unpack: U and LU overlap");
-    EXPECT_INVALID(lu_unpack<T>(a, p.view(), L, L.view()({1, 4}, {0, 3}), perm.view(), q()), "lu_unpack: L and U overlap");
-    EXPECT_INVALID(lu_unpack<T>(a, perm.view()({1, 4}, {0, 1}), L, U, perm.view(), q()), "lu_unpack: perm and ipiv overlap");
+    EXPECT_INVALID(lu_unpack<T>(a, p.view(), L, a.view()({0, 3}, {0, 3}), perm.view(), q()),
+                   "lu_unpack: U and LU overlap");
+    EXPECT_INVALID(lu_unpack<T>(a, p.view(), L, L.view()({1, 4}, {0, 3}), perm.view(), q()),
+                   "lu_unpack: L and U overlap");
+    EXPECT_INVALID(lu_unpack<T>(a, perm.view()({1, 4}, {0, 1}), L, U, perm.view(), q()),
+                   "lu_unpack: perm and ipiv overlap");
     expect_same(a.read("LU"), A, "LU");
     expect_same(L.read("L"), L0, "L");
     expect_same(U.read("U"), U0, "U");
@@ -92,7 +99,9 @@ TEST_P(LuFaults, OutOfMemoryInGetrf) {
       Padded<T> a(A, q());
       Pivots p(integers(k), q());
       const int failures = fail_each_allocation(
-          [&] { EXPECT_EQ(getrf<T>(a, p.view(), q(), {Method::hybrid, 16}), 0); },
+          [&] {
+            EXPECT_EQ(getrf<T>(a, p.view(), q(), {Method::hybrid, 16}), 0);
+          },
           [&] {
             expect_same(a.read("A"), A, "A");
             expect_same(p.read("ipiv"), integers(k), "ipiv");
@@ -117,11 +126,14 @@ TEST_P(LuFaults, OutOfMemoryInGetriAndGesv) {
     EXPECT_TRUE(std::isfinite(largest(precise(inverse.read()))));
 
     Padded<T> a(A, q()), b(B, q());
-    EXPECT_GE(fail_each_allocation([&] { EXPECT_EQ(gesv<T>(a, p.view(), b, q(), {Method::hybrid, 16}), 0); },
-                                   [&] {
-                                     expect_same(a.read("A"), A, "A");
-                                     expect_same(b.read("B"), B, "B");
-                                   }),
+    EXPECT_GE(fail_each_allocation(
+                  [&] {
+                    EXPECT_EQ(gesv<T>(a, p.view(), b, q(), {Method::hybrid, 16}), 0);
+                  },
+                  [&] {
+                    expect_same(a.read("A"), A, "A");
+                    expect_same(b.read("B"), B, "B");
+                  }),
               4);
     EXPECT_LE(solve_residual(Op::NoTrans, A, b.read("B"), B), residual_bound);
   });

@@ -9,8 +9,8 @@ class LuMatrices : public Everywhere {};
 
 const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {{40, 40}, {37, 29}, {29, 37}};
 
-/// Some LAPACKs multiply by the reciprocal of a subnormal pivot, which is infinite. Where LAPACK does the work, the result
-/// is then not finite; it must not be finite and wrong.
+/// Some LAPACKs multiply by the reciprocal of a subnormal pivot, which is infinite. Where LAPACK does the work, the
+/// result is then not finite; it must not be finite and wrong.
 bool lapack_gives_up(const Way& way, const Queue& q, double lapack_residual) {
   return way.method != Method::hybrid && !q.on_cuda() && !std::isfinite(lapack_residual);
 }
@@ -55,7 +55,8 @@ TEST_P(LuMatrices, AZeroMatrixHasInfo1) {
 TEST_P(LuMatrices, AZeroColumnIsInfoAndTheRestIsFactored) {
   with_type([&]<class T>(T) {
     for (auto [m, n] : shapes)
-      for (std::int64_t zero : {std::int64_t(0), std::int64_t(4), std::int64_t(15), std::int64_t(16), std::min(m, n) - 1}) {
+      for (std::int64_t zero :
+           {std::int64_t(0), std::int64_t(4), std::int64_t(15), std::int64_t(16), std::min(m, n) - 1}) {
         Dense<T> A = random<T>(m, n, 31);
         for (std::int64_t i = 0; i < m; ++i) A(i, zero) = T(0);
         for (const Way& way : ways(q())) {
@@ -106,7 +107,9 @@ TEST_P(LuMatrices, ExactOnesHaveLapacksPivotsAndInfo) {
 TEST_P(LuMatrices, SubnormalPivotsDivide) {
   with_type([&]<class T>(T) {
     const real_t<T> unit = std::numeric_limits<real_t<T>>::denorm_min();
-    const Dense<T> A = real_matrix<T>(3, 2, [&](double i, double j) { return unit * (j == 0 ? 4 - i : i == 1 ? 3 : 1); });
+    const Dense<T> A = real_matrix<T>(3, 2, [&](double i, double j) {
+      return unit * (j == 0 ? 4 - i : i == 1 ? 3 : 1);
+    });
     for (const Way& way : ways(q(), {0, 1})) {
       const LuFactors<T> f = factor_lu(A, q(), way.lu());
       if (lapack_gives_up(way, q(), lu_residual(A, f))) continue;
@@ -119,7 +122,8 @@ TEST_P(LuMatrices, SubnormalPivotsDivide) {
 
 // ---- NaN and Inf ----
 
-template <class T> bool column_is_finite(const Dense<T>& A, std::int64_t j) {
+template <class T>
+bool column_is_finite(const Dense<T>& A, std::int64_t j) {
   for (std::int64_t i = 0; i < A.rows(); ++i)
     if (!std::isfinite(std::real(A(i, j))) || !std::isfinite(std::imag(A(i, j)))) return false;
   return true;
@@ -129,7 +133,8 @@ TEST_P(LuMatrices, NaNAndInfPropagate) {
   with_type([&]<class T>(T) {
     for (auto [m, n] : shapes)
       for (real_t<T> bad : {nan<T>, infinity<T>, -infinity<T>})
-        for (auto [row, column] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {m / 2, n / 2}, {m - 1, n - 1}, {m - 1, 0}, {0, n - 1}}) {
+        for (auto [row, column] :
+             {std::pair<std::int64_t, std::int64_t>{0, 0}, {m / 2, n / 2}, {m - 1, n - 1}, {m - 1, 0}, {0, n - 1}}) {
           Dense<T> A = random<T>(m, n, 33);
           A(row, column) = make<T>(bad, is_complex<T> ? 1 : 0);
           for (const Way& way : ways(q(), {0, 1, 5, 16})) {

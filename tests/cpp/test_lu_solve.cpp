@@ -7,16 +7,20 @@ namespace {
 
 class LuSolve : public Everywhere {};
 
-fortran::BlasInt blas_int(std::int64_t i) { return {i, "test", "a size"}; }
+fortran::BlasInt blas_int(std::int64_t i) {
+  return {i, "test", "a size"};
+}
 
 /// A B, rounded
-template <class T> Dense<T> product_of(const Dense<T>& A, const Dense<T>& B) {
+template <class T>
+Dense<T> product_of(const Dense<T>& A, const Dense<T>& B) {
   const std::vector<int> one(1, exponents(precise(A), By::matrix)[0]);
   const std::vector<int> every(std::size_t(A.cols()), one[0]), back(std::size_t(B.cols()), -one[0]);
   return rounded<T>(descale(product(Op::NoTrans, descale(precise(A), every), Op::NoTrans, precise(B)), back));
 }
 /// ||I - X A|| / (||X|| ||A|| n eps)
-template <class T> double inverse_residual(const Dense<T>& A, const Dense<T>& X) {
+template <class T>
+double inverse_residual(const Dense<T>& A, const Dense<T>& X) {
   using D = precise_t<T>;
   const std::int64_t n = A.rows();
   if (n == 0) return 0;
@@ -40,8 +44,8 @@ TEST_P(LuSolve, GetrsForEveryOpAndNumberOfRightHandSides) {
           getrs<T>(op, LU, pivots.view(), X, q());
           Dense<T> by_lapack = B;
           if (n > 0 && nrhs > 0)
-            fortran::getrs<T>(op, blas_int(n), blas_int(nrhs), f.LU.data(), blas_int(n), f.pivots.data(), by_lapack.data(),
-                              blas_int(n));
+            fortran::getrs<T>(op, blas_int(n), blas_int(nrhs), f.LU.data(), blas_int(n), f.pivots.data(),
+                              by_lapack.data(), blas_int(n));
           const double r = solve_residual(op, A, X.read("X"), B);
           EXPECT_LE(r, residual_bound) << what;
           EXPECT_LE(r, 2 * solve_residual(op, A, by_lapack, B) + residual_floor) << what;

@@ -24,7 +24,8 @@ Regression regression(const NistSet& set) {
 double digits(const NistSet& set, const Dense<double>& b) {
   double least = 15;
   for (std::size_t j = 0; j < set.coefficients.size(); ++j) {
-    const double certified = set.coefficients[j], error = std::abs(b(std::int64_t(j), 0) - certified) / std::abs(certified);
+    const double certified = set.coefficients[j],
+                 error = std::abs(b(std::int64_t(j), 0) - certified) / std::abs(certified);
     if (!std::isfinite(error)) return 0;
     if (error > 0) least = std::min(least, -std::log10(error));
   }

@@ -22,7 +22,8 @@ TEST_P(QrMatrices, OfTheGallery) {
           const QrMeasures ours = qr_measures(A, f, By::column);
           EXPECT_LE(ours.residual, residual_bound) << what;
           EXPECT_LE(ours.orthogonality, residual_bound) << what;
-          EXPECT_LE(ours.residual, 2 * of_lapack.residual + residual_floor) << what << ": LAPACK has " << of_lapack.residual;
+          EXPECT_LE(ours.residual, 2 * of_lapack.residual + residual_floor)
+              << what << ": LAPACK has " << of_lapack.residual;
           EXPECT_LE(ours.orthogonality, 2 * of_lapack.orthogonality + residual_floor) << what;
         }
       }
@@ -48,7 +49,8 @@ TEST_P(QrMatrices, AZeroColumnHasTau0) {
   });
 }
 
-template <class T> bool column_is_finite(const Dense<T>& A, std::int64_t j) {
+template <class T>
+bool column_is_finite(const Dense<T>& A, std::int64_t j) {
   for (std::int64_t i = 0; i < A.rows(); ++i)
     if (!std::isfinite(std::real(A(i, j))) || !std::isfinite(std::imag(A(i, j)))) return false;
   return true;
@@ -58,7 +60,8 @@ TEST_P(QrMatrices, NaNAndInfPropagate) {
   with_type([&]<class T>(T) {
     for (auto [m, n] : shapes)
       for (real_t<T> bad : {nan<T>, infinity<T>, -infinity<T>})
-        for (auto [row, column] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {m / 2, n / 2}, {m - 1, n - 1}, {m - 1, 0}, {0, n - 1}}) {
+        for (auto [row, column] :
+             {std::pair<std::int64_t, std::int64_t>{0, 0}, {m / 2, n / 2}, {m - 1, n - 1}, {m - 1, 0}, {0, n - 1}}) {
           Dense<T> A = random<T>(m, n, 33);
           A(row, column) = make<T>(bad, is_complex<T> ? 1 : 0);
           for (const Way& way : ways(q(), {0, 1, 5, 16})) {

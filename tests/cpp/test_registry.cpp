@@ -2,6 +2,7 @@
 // memory alive.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "devObjCpp/registry.hpp"
@@ -69,6 +70,9 @@ TEST(Registry, NoHandleIsGivenOutTwiceWhenTheGenerationsEnd) {
   }
   EXPECT_EQ(registry.live(), static_cast<std::int64_t>(live.size()));
   for (std::size_t i = 0; i < live.size(); ++i) EXPECT_EQ(registry.find(live[i])->rows, static_cast<std::int64_t>(4 * i));
+  std::map<std::uint32_t, int> generations;
+  for (devobj_handle h : seen) ++generations[static_cast<std::uint32_t>(h)];
+  for (auto [slot, count] : generations) EXPECT_LE(count, 3) << "slot " << slot << " has only three generations to give";
   EXPECT_EQ(registry.clear().size(), live.size());
   for (devobj_handle old : seen) EXPECT_EQ(registry.find(old), nullptr);
 }

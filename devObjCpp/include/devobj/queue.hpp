@@ -1,6 +1,7 @@
 // Queue: work in order, asynchronous to the caller, with the same meaning on the GPU and on the host.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -59,6 +60,10 @@ class Queue {
 
   void* stream() const noexcept;  ///< the cudaStream_t; null on the host
   void* blas() const;             ///< the cublasHandle_t, set to this stream; null on the host. Created at the first call.
+
+  /// CUDA: at least `bytes` of device memory of the queue's own, for a result on its way to the host. What is in it lasts
+  /// until the next call. Up to 64 KiB never need more than the first call's allocation. Error: out_of_memory.
+  void* scratch(std::size_t bytes);
 
   /// Host: runs `work` in order with the queue's other work. `name` is what an error is reported as.
   template <class Work> void submit(const char* name, Work&& work) {
