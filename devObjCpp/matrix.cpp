@@ -16,7 +16,7 @@ namespace {
 // Pageable memory travels in pieces of this size, so that packing one piece and copying another overlap and
 // the pieces stay in the CPU's cache.
 constexpr std::int64_t piece_bytes = 8 << 20;
-constexpr int pieces_in_flight = 4;
+constexpr int pieces_in_flight = 6;
 
 template <class T> void check_shapes(const char* routine, HostArray<T> host, std::int64_t rows, std::int64_t cols) {
   require(host.rows == rows && host.cols == cols, routine, ": the host array is ", host.rows, " x ", host.cols,

@@ -20,8 +20,8 @@ std::string describe(int device);
 /// The CUDA context that streams, handles and memory belong to. A caller may destroy it (cudaDeviceReset); what belonged
 /// to it must not be touched then.
 struct Context {
-  void* handle = nullptr;
-  unsigned long long id = 0;
+  int device = 0;
+  unsigned long long id = 0;  ///< never given twice in a process
 };
 /// The device's context, made if there is none.
 Context context_of(int device);

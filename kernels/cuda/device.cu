@@ -37,10 +37,24 @@ template <class Function> Function driver_function(const char* name) noexcept {
   return nullptr;
 }
 
-unsigned long long context_id(CUcontext context) noexcept {
+// The id of the device's primary context, the one the CUDA runtime works in; 0 if there is none at present. The
+// context is asked for anew each time: the handle of one that was destroyed must not be given to the driver.
+unsigned long long primary_context_id(int device) noexcept {
+  static const auto state =
+      driver_function<CUresult (*)(CUdevice, unsigned int*, int*)>("cuDevicePrimaryCtxGetState");
+  static const auto retain = driver_function<CUresult (*)(CUcontext*, CUdevice)>("cuDevicePrimaryCtxRetain");
+  static const auto release = driver_function<CUresult (*)(CUdevice)>("cuDevicePrimaryCtxRelease");
   static const auto get_id = driver_function<CUresult (*)(CUcontext, unsigned long long*)>("cuCtxGetId");
+  if (state == nullptr || retain == nullptr || release == nullptr || get_id == nullptr) return 0;
+  unsigned int flags = 0;
+  int active = 0;
+  CUcontext context = nullptr;
+  if (state(device, &flags, &active) != CUDA_SUCCESS || active == 0) return 0;
+  if (retain(&context, device) != CUDA_SUCCESS) return 0;
   unsigned long long id = 0;
-  return get_id != nullptr && get_id(context, &id) == CUDA_SUCCESS ? id : 0;
+  if (get_id(context, &id) != CUDA_SUCCESS) id = 0;
+  release(device);
+  return id;
 }
 
 // One pool per context, as long as that lives; it keeps what was freed.
@@ -122,16 +136,12 @@ std::string describe(int device) {
 }
 
 Context context_of(int device) {
+  if (const unsigned long long id = primary_context_id(device)) return {device, id};
   DeviceScope scope(device);
-  static const auto get_current = driver_function<CUresult (*)(CUcontext*)>("cuCtxGetCurrent");
-  CUcontext context = nullptr;
-  if (get_current == nullptr || get_current(&context) != CUDA_SUCCESS || context == nullptr) {
-    check(cudaFree(nullptr), "cudaFree");  // makes the context
-    if (get_current != nullptr) get_current(&context);
-  }
-  return {context, context == nullptr ? 0 : context_id(context)};
+  check(cudaFree(nullptr), "cudaFree");  // makes the context
+  return {device, primary_context_id(device)};
 }
-bool alive(Context context) noexcept { return context.handle != nullptr && context_id(static_cast<CUcontext>(context.handle)) == context.id; }
+bool alive(Context context) noexcept { return primary_context_id(context.device) == context.id; }
 
 DeviceScope::DeviceScope(int device) {
   int current = 0;

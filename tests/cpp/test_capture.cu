@@ -165,6 +165,27 @@ TEST_P(Gpu, TenThousandCyclesLeaveTheDevicesMemoryAsItWas) {
   EXPECT_EQ(free_memory(), before);
 }
 
+/// Works, lets the caller reset the device, and works on: exits with 42 if that was refused with a status and a text.
+void work_after_a_reset() {
+  devobj_handle A = 0, B = 0;
+  devobj_open(DEVOBJ_CUDA, -1);
+  devobj_allocate(DEVOBJ_DOUBLE, 100, 100, &A);
+  devobj_laset('G', {1, 0}, {2, 0}, A);
+  devobj_wait();
+  cudaDeviceReset();
+  bool refused = devobj_laset('G', {1, 0}, {2, 0}, A) != DEVOBJ_SUCCESS || devobj_wait() != DEVOBJ_SUCCESS;
+  refused = refused && devobj_last_error()[0] != '\0';
+  devobj_allocate(DEVOBJ_DOUBLE, 50, 50, &B);
+  devobj_free(A);
+  devobj_close();
+  std::exit(refused ? 42 : 41);
+}
+TEST_P(Gpu, ADeviceThatTheCallerResetsIsAnErrorAndNoCrash) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own
+  EXPECT_EXIT(work_after_a_reset(), testing::ExitedWithCode(42), "");
+}
+
+// The last one: the pool keeps the memory, so that a child process would find none.
 TEST_P(Gpu, MemoryThatIsFullIsAnErrorAndCanBeHadAgain) {
   const std::int64_t gib = std::int64_t(1) << 27;  // doubles
   std::vector<Matrix<double>> taken;
@@ -186,26 +207,6 @@ TEST_P(Gpu, MemoryThatIsFullIsAnErrorAndCanBeHadAgain) {
   Matrix<double> A(4 * gib, 1, other);
   laset<double>(Uplo::General, 4, 4, A, other);
   EXPECT_EQ(download<double>(A({4 * gib - 1, 4 * gib}, {0, 1}), other)(0, 0), 4);
-}
-
-/// Works, lets the caller reset the device, and works on: exits with 42 if that was refused with a status and a text.
-void work_after_a_reset() {
-  devobj_handle A = 0, B = 0;
-  devobj_open(DEVOBJ_CUDA, -1);
-  devobj_allocate(DEVOBJ_DOUBLE, 100, 100, &A);
-  devobj_laset('G', {1, 0}, {2, 0}, A);
-  devobj_wait();
-  cudaDeviceReset();
-  bool refused = devobj_laset('G', {1, 0}, {2, 0}, A) != DEVOBJ_SUCCESS || devobj_wait() != DEVOBJ_SUCCESS;
-  refused = refused && devobj_last_error()[0] != '\0';
-  devobj_allocate(DEVOBJ_DOUBLE, 50, 50, &B);
-  devobj_free(A);
-  devobj_close();
-  std::exit(refused ? 42 : 41);
-}
-TEST_P(Gpu, ADeviceThatTheCallerResetsIsAnErrorAndNoCrash) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process of its own
-  EXPECT_EXIT(work_after_a_reset(), testing::ExitedWithCode(42), "");
 }
 
 }  // namespace

@@ -105,7 +105,8 @@ TEST_P(InAChildOn, AForkedChildWorksAndTheParentToo) {
       inside += values_of<double>(B) == big ? " same" : " different";
       return text(inside, " ", devobj_close());
     }, 30);
-    seen += text(" [", child.answer, child.printed, "] ", child.exit_status);
+    // AddressSanitizer looks for the parent's threads in the child and says that it finds none.
+    seen += text(" [", child.answer, sanitized ? "" : child.printed, "] ", child.exit_status);
     double norm = 0;
     devobj_nrm2(A, &norm);
     seen += text(" ", norm, " ", some_work());
