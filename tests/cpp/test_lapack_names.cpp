@@ -160,7 +160,9 @@ TEST_P(LapackNames, SingularMatricesHaveLapacksInfo) {
 
 TEST_P(LapackNames, WrongArgumentsOfGetrf) {
   with_type([&]<class T>(T) {
-    for (const auto& [name, call] : Names<T>::getrf()) {
+    for (const auto& entry : Names<T>::getrf()) {
+      const auto& name = entry.first;
+      const auto& call = entry.second;
       HostMatrix<T> a(random<T>(4, 3, 1), 2);
       HostMatrix<std::int32_t> pivots(Dense<std::int32_t>(3, 1), 1);
       auto expect_info = [&](int m, int n, T* A, int lda, int* ipiv, int expected, const char* text) {
@@ -193,7 +195,9 @@ TEST_P(LapackNames, WrongArgumentsOfGetrf) {
 
 TEST_P(LapackNames, WrongArgumentsOfGeqrf) {
   with_type([&]<class T>(T) {
-    for (const auto& [name, call] : Names<T>::geqrf()) {
+    for (const auto& entry : Names<T>::geqrf()) {
+      const auto& name = entry.first;
+      const auto& call = entry.second;
       HostMatrix<T> a(random<T>(4, 3, 1), 2), tau(Dense<T>(3, 1), 1), work(Dense<T>(8, 1), 1);
       auto expect_info = [&](int m, int n, T* A, int lda, T* t, int lwork, int expected, const char* text) {
         int info = 99;
