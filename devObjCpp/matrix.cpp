@@ -9,6 +9,7 @@
 #include "kernels/host/team.hpp"
 #include "kernels/kernels.hpp"
 #include "memory.hpp"
+#include "staging.hpp"
 
 namespace devobj {
 namespace {
@@ -70,17 +71,6 @@ template <class T> void cuda_copy(T* dst, std::int64_t ldd, const T* src, std::i
   cuda::copy_2d(dst, ldd * sizeof(T), src, lds * sizeof(T), rows * sizeof(T), cols, q.stream());
 }
 
-// Waits for the queue on every way out, so that no copy outlives the buffers it uses.
-struct Joined {
-  Queue& q;
-  ~Joined() {
-    try {
-      q.wait();
-    } catch (...) {  // the error's owner has thrown already, or meets it at its next wait
-    }
-  }
-};
-
 template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Queue& q) {
   const Pieces pieces(dst.rows, dst.cols, sizeof(T));
   const std::int64_t stages = std::min<std::int64_t>(pieces_in_flight, pieces.count);
@@ -88,7 +78,7 @@ template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Que
   for (std::int64_t s = 0; s < stages; ++s)
     stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
   host::Team::Session session(host::Team::shared());
-  Joined joined{q};
+  WaitAtEnd wait(q);
   for (std::int64_t p = 0; p < pieces.count; ++p) {
     Stage<T>& s = stage[p % stages];
     const Range r = pieces.row_range(p), c = pieces.col_range(p);
@@ -108,7 +98,7 @@ template <class T> void stage_to_host(View<T> src, HostArray<T> dst, Queue& q) {
   for (std::int64_t s = 0; s < stages; ++s)
     stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
   host::Team::Session session(host::Team::shared());
-  Joined joined{q};
+  WaitAtEnd wait(q);
   auto start = [&](std::int64_t p) {
     Stage<T>& s = stage[p % stages];
     const Range r = pieces.row_range(p), c = pieces.col_range(p);

@@ -92,7 +92,7 @@ template <class T> std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOp
   }
 
   // A^H = Q R if A is wide, A = Q R otherwise. All memory but the factorization's own first.
-  q.scratch(0);
+  q.scratch(0);  // for the reductions below: none of them runs out of memory once A has been overwritten
   const bool wide = m < n;
   const std::int64_t most = std::max(m, n);
   Matrix<T> tau(k, 1, q), AH;

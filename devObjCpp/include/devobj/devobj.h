@@ -99,7 +99,8 @@ int64_t devobj_live_objects(void);
 /* ---- objects ---- */
 /* A rows x cols object, not initialised. Errors: DEVOBJ_INVALID_ARGUMENT, DEVOBJ_OUT_OF_MEMORY. */
 devobj_status devobj_allocate(devobj_type type, int64_t rows, int64_t cols, devobj_handle *A);
-/* Frees the object; its memory stays while views of it live. Error: DEVOBJ_INVALID_HANDLE, twice freed included. */
+/* Frees the object; its memory stays while views of it live. Waits for the thread's queue if another thread allocated the
+ * object. Error: DEVOBJ_INVALID_HANDLE, twice freed included. */
 devobj_status devobj_free(devobj_handle A);
 /* The block of rows i1 ... i2 and columns j1 ... j2 (from 1, inclusive; i2 = i1 - 1 is empty) as an object that shares
  * the memory of A and keeps it alive. */
