@@ -29,7 +29,9 @@ void set_last_error(const char* text) noexcept {
 }
 extern "C" const char* devobj_last_error(void) { return last_error; }
 
-Object& object(devobj_handle handle, const char* routine, const char* argument) {
+namespace {
+// A live object of any kind.
+Object& anything(devobj_handle handle, const char* routine, const char* argument) {
   if (runtime::backend_in_use() == Backend::automatic)
     fail(Status::not_open, routine, ": the library is not open: call open_devObjects (Fortran) or devobj_open (C) first");
   if (handle == 0) fail(Status::invalid_handle, routine, ": ", argument, " is a null handle (not allocated)");
@@ -40,16 +42,31 @@ Object& object(devobj_handle handle, const char* routine, const char* argument) 
   require(found->backend == runtime::backend_in_use(), routine, ": ", argument, " belongs to another backend");
   return *found;
 }
+}  // namespace
 
-const char* type_name(Type type) {
-  switch (type) {
-    case Type::real: return "real";
-    case Type::double_precision: return "double";
-    case Type::complex: return "complex";
-    case Type::double_complex: return "double complex";
-    case Type::integer: return "integer";
-  }
-  return "unknown";
+Object& object(devobj_handle handle, const char* routine, const char* argument) {
+  Object& found = anything(handle, routine, argument);
+  if (found.content != nullptr)
+    fail(Status::invalid_handle, routine, ": ", argument, " is ", found.kind, ", must be an array");
+  return found;
+}
+
+void* content(devobj_handle handle, const char* kind, const char* routine, const char* argument) {
+  const Object& found = anything(handle, routine, argument);
+  if (std::strcmp(found.kind, kind) != 0)
+    fail(Status::invalid_handle, routine, ": ", argument, " is ", found.kind, ", must be ", kind);
+  return found.content.get();
+}
+
+devobj_handle add_content(const char* kind, std::shared_ptr<void> content) {
+  Queue& q = queue();
+  Object o;
+  o.kind = kind;
+  o.content = std::move(content);
+  o.backend = q.backend();
+  o.device = q.device();
+  o.allocator = q.impl().get();
+  return Registry::instance().add(std::move(o));
 }
 
 void require_type(const Object& object, Type type, const char* routine, const char* argument) {

@@ -10,6 +10,7 @@
 #include "devobj/error.hpp"
 #include "registry.hpp"
 #include "runtime.hpp"
+#include "type_name.hpp"
 
 namespace devobj::c {
 
@@ -42,8 +43,11 @@ inline Queue& queue() { return runtime::queue(); }
 /// another GPU or backend.
 Object& object(devobj_handle handle, const char* routine, const char* argument);
 
-/// "real", "double", ...
-const char* type_name(Type type);
+/// What is behind a handle that is no array; `kind` in words, as it was added with. Errors: as for object.
+void* content(devobj_handle handle, const char* kind, const char* routine, const char* argument);
+
+/// A new handle for `content`, which ends with it. It belongs to the thread's queue.
+devobj_handle add_content(const char* kind, std::shared_ptr<void> content);
 
 /// Error unless the object's type is `type`.
 void require_type(const Object& object, Type type, const char* routine, const char* argument);

@@ -38,6 +38,10 @@ Environment read() {
             "', must be synchronous or worker");
     e.host_mode = v == "worker" ? HostMode::worker : HostMode::synchronous;
   }
+  if (auto v = value_of("DEVOBJ_MATH"); !v.empty()) {
+    require(v == "auto" || v == "strict", "environment variable DEVOBJ_MATH is '", v, "', must be auto or strict");
+    e.strict_math = v == "strict";
+  }
   return e;
 }
 

@@ -10,6 +10,7 @@ struct Environment {
   int device = 0;                                  ///< DEVOBJ_DEVICE = 0, 1, ...
   bool check = false;                              ///< DEVOBJ_CHECK = 0, 1
   HostMode host_mode = HostMode::synchronous;      ///< DEVOBJ_HOST_QUEUE = synchronous, worker
+  bool strict_math = false;                        ///< DEVOBJ_MATH = auto, strict
 };
 
 /// Reads the variables at the first call. Error: invalid_argument naming variable and value (at every call until mended).

@@ -1,6 +1,7 @@
 #include "queue_impl.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "devobj/error.hpp"
 #include "environment.hpp"
@@ -113,7 +114,9 @@ Queue::Impl::~Impl() {
   if constexpr (cuda_built) {
     if (!alive()) return;
     if (scratch != nullptr) cuda::release(scratch, stream);
+    for (void* workspace : workspaces) cuda::release(workspace, stream);
     if (blas != nullptr) cuda::blas_destroy(blas);
+    if (sparse != nullptr) cuda::sparse_destroy(sparse);
     if (stream != nullptr) cuda::stream_destroy(stream);
   }
 }
@@ -149,14 +152,48 @@ void* Queue::blas() const {
   return impl_->blas;
 }
 
+namespace {
+
+/// Device memory of a queue's own.
+void* own_memory(std::size_t bytes, const Queue::Impl& impl) {
+  void* memory = nullptr;
+  if constexpr (cuda_built) {
+    cuda::DeviceScope scope(impl.device);
+    if (!memory::next_allocation_fails()) memory = cuda::allocate(bytes, impl.device, impl.stream);
+    if (memory == nullptr) fail(Status::out_of_memory, "allocate: no memory for ", bytes, " bytes on the GPU");
+  }
+  return memory;
+}
+
+}  // namespace
+
+void* Queue::workspace(std::size_t bytes) {
+  if (!on_cuda_) return nullptr;
+  auto& all = impl_->workspaces;
+  if (all.empty() || bytes > impl_->workspace_bytes) {
+    bytes = std::bit_ceil(bytes);  // so that all together are at most twice the largest
+    all.reserve(all.size() + 1);
+    all.push_back(own_memory(bytes, *impl_));
+    impl_->workspace_bytes = bytes;
+  }
+  return all.back();
+}
+
+void* Queue::sparse() const {
+  if constexpr (cuda_built)
+    if (on_cuda_ && impl_->sparse == nullptr) {
+      cuda::DeviceScope scope(impl_->device);
+      impl_->sparse = cuda::sparse_create(impl_->stream);
+    }
+  return impl_->sparse;
+}
+
 void* Queue::scratch(std::size_t bytes) {
   if constexpr (cuda_built)
     if (on_cuda_ && (impl_->scratch == nullptr || bytes > impl_->scratch_bytes)) {
       constexpr std::size_t least = 64 * 1024;
       bytes = std::max(bytes, least);
-      cuda::DeviceScope scope(impl_->device);
-      void* larger = memory::next_allocation_fails() ? nullptr : cuda::allocate(bytes, impl_->device, impl_->stream);
-      if (larger == nullptr) fail(Status::out_of_memory, "allocate: no memory for ", bytes, " bytes on the GPU");
+      void* larger = own_memory(bytes, *impl_);
       if (impl_->scratch != nullptr) cuda::release(impl_->scratch, impl_->stream);
       impl_->scratch = larger;
       impl_->scratch_bytes = bytes;

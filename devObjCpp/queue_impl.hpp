@@ -60,9 +60,12 @@ struct Queue::Impl {
   int device = 0;
   void* stream = nullptr;
   void* blas = nullptr;
+  void* sparse = nullptr;
   cuda::Context context;  ///< that stream, blas and memory belong to
   void* scratch = nullptr;
   std::size_t scratch_bytes = 0;
+  std::vector<void*> workspaces;  ///< the last one is the largest
+  std::size_t workspace_bytes = 0;
   const char* last_launch = "queue";
   std::unique_ptr<HostWorker> worker;
   std::vector<std::unique_ptr<Queue>> side_queues[2];  ///< idle ones, by priority

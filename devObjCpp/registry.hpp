@@ -21,6 +21,9 @@ struct Object {
   Backend backend = Backend::host;
   int device = 0;
   const void* allocator = nullptr;  ///< the queue whose order the release of the memory follows
+  /// What a handle stands for that is no array: "an FFT plan", ...; an array has no content.
+  const char* kind = "an array";
+  std::shared_ptr<void> content;
 };
 
 class Registry {

@@ -174,7 +174,10 @@ void close() {
   std::vector<Object> left = Registry::instance().clear();
   std::ostringstream names;
   for (std::size_t i = 0; i < std::min<std::size_t>(left.size(), 8); ++i)
-    names << (i ? ", " : "") << left[i].rows << " x " << left[i].cols;
+    if (left[i].content)
+      names << (i ? ", " : "") << left[i].kind;
+    else
+      names << (i ? ", " : "") << left[i].rows << " x " << left[i].cols;
   const std::size_t count = left.size();
   left.clear();
   wait_for_all_queues(s);  // for the releases

@@ -7,6 +7,7 @@ module devObjectFunctions
     c_double_complex, c_ptr, c_null_ptr
   use devObjectErrors, only: report, fail, c_text, devobj_success, devobj_invalid_argument
   use devObjectHostArray, only: describe
+  use devObjectOptions, only: lower_case
   use devObjectHeaders, only: devVar, devResult, devBlock, loan, borrow, release, new_result, new_block, free_object, &
     is_live, type_name, transfer_host
   implicit none
@@ -78,7 +79,7 @@ contains
     number = -1
     if (present(device)) number = device
     if (present(backend)) then
-      select case (lower(backend))
+      select case (lower_case(backend))
       case ('auto')
         code = 0
       case ('host')
@@ -126,7 +127,7 @@ contains
     cols = 1
     if (present(n)) cols = n
     do code = 1, 5
-      if (lower(type) == type_name(code)) exit
+      if (lower_case(type) == type_name(code)) exit
     end do
     if (code > 5) then
       call fail(devobj_invalid_argument, "allocate_dv: type is '"//type// &
@@ -257,19 +258,6 @@ contains
   integer(c_int64_t) function live_objects_dv()
     live_objects_dv = c_live_objects()
   end function live_objects_dv
-
-  ! The word without blanks around it, in lower case.
-  pure function lower(word) result(text)
-    character(*), intent(in) :: word
-    character(:), allocatable :: text
-    integer :: i, code
-
-    text = trim(adjustl(word))
-    do i = 1, len(text)
-      code = iachar(text(i:i))
-      if (code >= iachar('A') .and. code <= iachar('Z')) text(i:i) = achar(code + 32)
-    end do
-  end function lower
 
   include 'devObjectFunctions_transfer.inc'
 

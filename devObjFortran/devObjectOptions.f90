@@ -1,10 +1,10 @@
-!> From Fortran's arguments to the C library's: factors of any kind, option letters, method names.
+!> From Fortran's arguments to the C library's: factors of any kind, option letters, words, method names.
 module devObjectOptions
   use, intrinsic :: iso_c_binding, only: c_int, c_signed_char, c_float, c_double, c_float_complex, c_double_complex
   implicit none
   private
 
-  public :: c_scalar, number, letter, method_code
+  public :: c_scalar, number, letter, lower_case, method_code
 
   !> devobj_scalar: a factor in double precision, whatever kind it had.
   type, bind(C) :: c_scalar
@@ -51,6 +51,19 @@ contains
     if (len(option) > 0) letter = transfer(option(1:1), letter)
   end function letter
 
+  !> The word without blanks around it, in lower case.
+  pure function lower_case(word) result(text)
+    character(*), intent(in) :: word
+    character(:), allocatable :: text
+    integer :: i, code
+
+    text = trim(adjustl(word))
+    do i = 1, len(text)
+      code = iachar(text(i:i))
+      if (code >= iachar('A') .and. code <= iachar('Z')) text(i:i) = achar(code + 32)
+    end do
+  end function lower_case
+
   !> The number of a method's name (devobj_method in devobj.h), case ignored; 0 ('auto') if it is not present, -1 if there
   !> is no such method.
   pure integer(c_int) function method_code(method)
@@ -58,15 +71,11 @@ contains
     character(17), parameter :: names(0:6) = [character(17) :: 'auto', 'lapack', 'hybrid', 'native', 'householder', &
       'block_householder', 'givens']
     character(:), allocatable :: wanted
-    integer :: i, code
+    integer :: i
 
     method_code = 0
     if (.not. present(method)) return
-    wanted = trim(adjustl(method))
-    do i = 1, len(wanted)
-      code = iachar(wanted(i:i))
-      if (code >= iachar('A') .and. code <= iachar('Z')) wanted(i:i) = achar(code + 32)
-    end do
+    wanted = lower_case(method)
     do i = 0, 6
       if (wanted == names(i)) exit
     end do

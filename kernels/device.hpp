@@ -48,8 +48,12 @@ void check_launch(const char* name);
 
 void* blas_create(void* stream);
 void blas_destroy(void* handle) noexcept;
+void* sparse_create(void* stream);
+void sparse_destroy(void* handle) noexcept;
 
 void* event_create();
+/// An event that a kernel launch can mark as begun; it has no time.
+void* start_event_create();
 void event_destroy(void* event) noexcept;
 void event_record(void* event, void* stream);
 void event_wait(void* event);

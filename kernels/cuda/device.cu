@@ -4,6 +4,7 @@
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <cusparse.h>
 
 #include <map>
 #include <mutex>
@@ -180,9 +181,25 @@ void* blas_create(void* stream) {
 }
 void blas_destroy(void* handle) noexcept { cublasDestroy(static_cast<cublasHandle_t>(handle)); }
 
+void* sparse_create(void* stream) {
+  cusparseHandle_t handle = nullptr;
+  cusparseStatus_t status = cusparseCreate(&handle);
+  if (status == CUSPARSE_STATUS_SUCCESS) status = cusparseSetStream(handle, as_stream(stream));
+  if (status != CUSPARSE_STATUS_SUCCESS)
+    fail(status == CUSPARSE_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error,
+         "cusparseCreate: ", cusparseGetErrorString(status));
+  return handle;
+}
+void sparse_destroy(void* handle) noexcept { cusparseDestroy(static_cast<cusparseHandle_t>(handle)); }
+
 void* event_create() {
   cudaEvent_t event = nullptr;
   check(cudaEventCreate(&event), "cudaEventCreate");
+  return event;
+}
+void* start_event_create() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
   return event;
 }
 void event_destroy(void* event) noexcept { cudaEventDestroy(as_event(event)); }

@@ -46,9 +46,13 @@ Simd use_simd(Simd level) noexcept {
   return std::min(level, best_simd());
 }
 
+Simd simd_in_use() noexcept {
+  return std::min(highest.load(std::memory_order_relaxed), best_simd());
+}
+
 template <class R, int P>
 const PanelKernels<R>& panel_kernels() noexcept {
-  switch (std::min(highest.load(std::memory_order_relaxed), best_simd())) {
+  switch (simd_in_use()) {
 #if defined(__x86_64__)
     case Simd::avx512:
       return simd_avx512::kernels<R, P>();

@@ -75,5 +75,7 @@ Simd best_simd() noexcept;
 /// For tests and measurements: later calls take `level`, or the best one if this CPU has not got it. Returns what is
 /// taken.
 Simd use_simd(Simd level) noexcept;
+/// What calls take now.
+Simd simd_in_use() noexcept;
 
 }  // namespace devobj::host

@@ -21,7 +21,7 @@ using Variables = std::initializer_list<std::pair<const char*, const char*>>;
 /// body() in a child that has these variables and no other of the library's.
 Child with(Variables variables, const std::function<std::string()>& body) {
   return in_child([&] {
-    for (const char* name : {"DEVOBJ_BACKEND", "DEVOBJ_DEVICE", "DEVOBJ_CHECK", "DEVOBJ_HOST_QUEUE", "DEVOBJ_NUM_THREADS"})
+    for (const char* name : {"DEVOBJ_BACKEND", "DEVOBJ_DEVICE", "DEVOBJ_CHECK", "DEVOBJ_HOST_QUEUE", "DEVOBJ_NUM_THREADS", "DEVOBJ_MATH"})
       unsetenv(name);
     for (auto [name, value] : variables) setenv(name, value, 1);
     return body();
@@ -52,6 +52,8 @@ TEST(Environment, BadValuesAreErrorsThatNameThem) {
                  std::string("2 environment variable DEVOBJ_CHECK is '") + bad + "', must be 0 or 1");
   EXPECT_CHILD(with({{"DEVOBJ_HOST_QUEUE", "thread"}}, open_host),
                "2 environment variable DEVOBJ_HOST_QUEUE is 'thread', must be synchronous or worker");
+  EXPECT_CHILD(with({{"DEVOBJ_MATH", "fast"}}, open_host),
+               "2 environment variable DEVOBJ_MATH is 'fast', must be auto or strict");
   for (const char* bad : {"0", "-3", "all", "4,2"})
     EXPECT_CHILD(with({{"DEVOBJ_NUM_THREADS", bad}}, open_host),
                  std::string("2 environment variable DEVOBJ_NUM_THREADS is '") + bad + "', must be a number of threads from 1");

@@ -22,7 +22,7 @@ enum class Side : char { Left = 'L', Right = 'R' };
 enum class Norm : char { One = '1', Inf = 'I', Fro = 'F', Max = 'M' };
 
 /// How a factorization is computed. `automatic` chooses the fastest for backend and shape:
-/// LAPACK on the host, the hybrid algorithm on a GPU.
+/// LAPACK on the host; on a GPU the native algorithm for LU where it has a kernel for the shape, the hybrid one for QR.
 enum class Method : int {
   automatic = 0,
   lapack = 1,             ///< the CPU's LAPACK on the whole matrix; host backend only
@@ -32,6 +32,11 @@ enum class Method : int {
   block_householder = 5,  ///< QR: block Householder in WY form, explicit Q
   givens = 6              ///< QR: Givens rotations
 };
+
+/// How products of single precision matrices inside an algorithm are computed on a GPU. `automatic`: by six bfloat16
+/// products on the tensor cores where that is faster, which is as accurate; DEVOBJ_MATH=strict in the environment makes it
+/// strict. `strict`: as BLAS's sgemm.
+enum class Math : int { automatic = 0, strict = 1 };
 
 template <class T> struct type_traits;
 template <> struct type_traits<float> {
