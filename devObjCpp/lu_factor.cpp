@@ -4,9 +4,11 @@
 
 #include "devobj/lu.hpp"
 #include "devobj/matrix.hpp"
+#include "kernels/device.hpp"
 #include "kernels/host/lapack_fortran.hpp"
 #include "kernels/kernels.hpp"
 #include "lu_hybrid.hpp"
+#include "lu_native.hpp"
 #include "blas_checks.hpp"
 
 namespace devobj {
@@ -30,23 +32,69 @@ template <class T> std::int64_t lu_block_size(std::int64_t m, std::int64_t n, bo
   return on_cuda && std::min(m, n) > 12000 ? 128 : 64;
 }
 
-template <class T>
-std::int64_t getrf(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOptions options) {
+template <class T> std::int64_t lu_native_block_size(std::int64_t m, std::int64_t n) {
+  const std::int64_t k = std::min(m, n);
+  if (k <= 5000) return 64;
+  if (k <= 12000) return 128;
+  return std::is_same_v<T, double> && k >= 16000 ? 512 : 256;
+}
+
+namespace {
+
+/// The method for these arguments, which are checked here.
+template <class T> Method check_getrf(View<T> A, View<std::int32_t> ipiv, const Queue& q, const LuOptions& options) {
   require_pivots("getrf", "ipiv", ipiv, diagonal(A));
   require_distinct("getrf", "ipiv", ipiv, "A", A);
   require(options.block >= 0, "getrf: block is ", options.block, ", must be 0 (chosen by the library) or more");
-  Method method = options.method;
-  if (method == Method::automatic) method = q.on_cuda() ? Method::hybrid : Method::lapack;
-  require(method == Method::hybrid || (method == Method::lapack && !q.on_cuda()), "getrf: method '", method_name(method),
-          "' is not for the LU factorization on the ", q.on_cuda() ? "cuda" : "host", " backend");
+  require(options.inner_block >= 0, "getrf: inner_block is ", options.inner_block,
+          ", must be 0 (chosen by the library) or more");
+  const Method method = options.method;
+  if (method == Method::automatic) {
+    if (!q.on_cuda()) return Method::lapack;
+    return lu_native_possible<T>(A.rows, q) ? Method::native : Method::hybrid;
+  }
+  require(method == Method::hybrid || (method == Method::lapack && !q.on_cuda()) ||
+              (method == Method::native && q.on_cuda()),
+          "getrf: method '", method_name(method), "' is not for the LU factorization on the ",
+          q.on_cuda() ? "cuda" : "host", " backend");
+  require(method == Method::hybrid || method == Method::lapack || lu_native_possible<T>(A.rows, q),
+          "getrf: A has ", A.rows, " rows, too many for method 'native' on this GPU");
+  return method;
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t getrf(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOptions options) {
+  const Method method = check_getrf(A, ipiv, q, options);
   if (A.empty()) return 0;
   if (method == Method::lapack) return getrf_lapack(A, ipiv, q);
-  return getrf_hybrid(A, ipiv, q, options);
+  if (method == Method::hybrid) return getrf_hybrid(A, ipiv, q, options);
+  Matrix<std::int32_t> info(1, 1, q);
+  getrf_native(A, ipiv, info.view(), q, options);
+  std::int32_t result = 0;
+  to_host<std::int32_t>(info, {&result, 1, 1, 1}, q);
+  return result;
+}
+
+template <class T>
+void getrf(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options) {
+  require_shape("getrf", "info", info, 1, 1);
+  const Method method = check_getrf(A, ipiv, q, options);
+  require_distinct("getrf", "info", info, "A", A);
+  require_distinct("getrf", "info", info, "ipiv", ipiv);
+  require(method == Method::native, "getrf: method '", method_name(method),
+          "' waits: it cannot leave info on the device, which needs method 'native'");
+  if constexpr (cuda_built)
+    if (A.empty()) return cuda::fill_bytes(info.data, 0, sizeof(std::int32_t), q.stream());
+  getrf_native(A, ipiv, info, q, options);
 }
 
 #define INSTANTIATE(T)                                                                     \
   template std::int64_t getrf<T>(View<T>, View<std::int32_t>, Queue&, LuOptions);          \
-  template std::int64_t lu_block_size<T>(std::int64_t, std::int64_t, bool);
+  template void getrf<T>(View<T>, View<std::int32_t>, View<std::int32_t>, Queue&, LuOptions); \
+  template std::int64_t lu_block_size<T>(std::int64_t, std::int64_t, bool);                \
+  template std::int64_t lu_native_block_size<T>(std::int64_t, std::int64_t);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

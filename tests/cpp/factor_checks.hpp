@@ -271,8 +271,8 @@ double solve_residual(Op op, const Dense<T>& A, const Dense<T>& X, const Dense<T
 struct Way {
   std::string name;
   Method method;
-  std::int64_t block;
-  LuOptions lu() const { return {method, block, nullptr}; }
+  std::int64_t block, inner_block = 0;
+  LuOptions lu() const { return {method, block, nullptr, inner_block}; }
   QrOptions qr() const { return {method, block, nullptr}; }
 };
 /// What a queue offers: auto, LAPACK on the host, hybrid with these block sizes.
@@ -281,6 +281,26 @@ inline std::vector<Way> ways(const Queue& q, const std::vector<std::int64_t>& bl
   if (!q.on_cuda()) all.push_back({"lapack", Method::lapack, 0});
   for (std::int64_t block : blocks)
     all.push_back({"hybrid with blocks of " + std::to_string(block), Method::hybrid, block});
+  return all;
+}
+
+/// The ways of LU: on a GPU native with these block sizes too, each panel by one kernel or by several.
+inline std::vector<Way> lu_ways(const Queue& q, const std::vector<std::int64_t>& blocks = {0, 1, 5, 16, 64}) {
+  std::vector<Way> all = ways(q, blocks);
+  if (!q.on_cuda()) return all;
+  for (std::int64_t block : blocks) {
+    all.push_back({"native with blocks of " + std::to_string(block), Method::native, block});
+    if (block > 1) all.push_back({all.back().name + " in two", Method::native, block, (block + 1) / 2});
+  }
+  return all;
+}
+
+/// The same for QR, with native on a GPU.
+inline std::vector<Way> qr_ways(const Queue& q, const std::vector<std::int64_t>& blocks = {0, 1, 5, 16, 64}) {
+  std::vector<Way> all = ways(q, blocks);
+  if (q.on_cuda())
+    for (std::int64_t block : blocks)
+      all.push_back({"native with blocks of " + std::to_string(block), Method::native, block});
   return all;
 }
 

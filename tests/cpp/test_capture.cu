@@ -71,8 +71,9 @@ TEST_P(Capture, WhatCannotBeCapturedIsAnErrorAndEverythingWorksAfterwards) {
         [&] { to_host<T>(A, {host.data(), n, n, n}, q()); },
         [&] { to_host<T>(A({0, 2}, {0, 2}), {host.data(), 2, 2, n}, q()); },
         [&] { lange<T>(Norm::Fro, A, q()); },
-        [&] { getrf<T>(F, ipiv, q()); },
-        [&] { geqrf<T>(F, tau, q()); },
+        [&] { getrf<T>(F, ipiv, q()); },  // for info
+        [&] { getrf<T>(F, ipiv, q(), {Method::hybrid}); },
+        [&] { geqrf<T>(F, tau, q(), {Method::hybrid}); },
     };
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       SCOPED_TRACE("call " + std::to_string(i));
@@ -82,6 +83,39 @@ TEST_P(Capture, WhatCannotBeCapturedIsAnErrorAndEverythingWorksAfterwards) {
       expect_same(download<T>(A, q()), a, "after the broken capture");
       waiting[i]();
       to_device<T>({a.data(), n, n, n}, F, q());
+    }
+  });
+}
+
+/// The native LU with its queues, panels and updates: a graph gives the same bits as calls.
+TEST_P(Capture, NativeLuIsReplayed) {
+  with_type([&]<class T>(T) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{300, 300}, {500, 200}, {150, 400}}) {
+      const std::int64_t k = std::min(m, n);
+      const LuOptions options{Method::native, 64};
+      Matrix<T> A(m, n, q());
+      Matrix<std::int32_t> ipiv(k, 1, q()), info(1, 1, q());
+      auto work = [&] { getrf<T>(A, ipiv, info.view(), q(), options); };
+      to_device<T>({random<T>(m, n, 1).data(), m, n, m}, A, q());
+      work();  // warm
+      q().wait();
+      begin();
+      work();
+      cudaGraphExec_t graph = end();
+      ASSERT_NE(graph, nullptr) << "a warm native LU cannot be captured";
+      for (std::uint32_t seed : {2u, 3u, 4u}) {
+        const Dense<T> a = random<T>(m, n, seed);
+        to_device<T>({a.data(), m, n, m}, A, q());
+        work();
+        const Dense<T> LU = download<T>(A, q());
+        const Dense<std::int32_t> pivots = download<std::int32_t>(ipiv, q());
+        to_device<T>({a.data(), m, n, m}, A, q());
+        ASSERT_CUDA(cudaGraphLaunch(graph, stream()));
+        expect_same(download<T>(A, q()), LU, "the graph's LU");
+        expect_same(download<std::int32_t>(ipiv, q()), pivots, "the graph's pivots");
+        EXPECT_EQ(download<std::int32_t>(info, q())[0], 0);
+      }
+      ASSERT_CUDA(cudaGraphExecDestroy(graph));
     }
   });
 }

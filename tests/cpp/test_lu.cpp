@@ -25,7 +25,7 @@ TEST_P(Lu, EveryShapeMethodAndBlockSize) {
       const Dense<T> A = random<T>(m, n, std::uint32_t(1000 * m + n));
       const LuFactors<T> lapack = lapack_lu(A);
       const double lapack_residual = lu_residual(A, lapack);
-      for (const Way& way : ways(q(), blocks_for(std::min(m, n)))) {
+      for (const Way& way : lu_ways(q(), blocks_for(std::min(m, n)))) {
         const std::string what = shape_name(m, n) + ", " + way.name;
         const LuFactors<T> f = factor_lu(A, q(), way.lu());
         expect_lu(A, f, lapack_residual, what);
@@ -52,7 +52,7 @@ TEST_P(Lu, FactorsAreLapacks) {
     for (std::int64_t i = 0; i < n; ++i) A((5 * i + 2) % n, i) += make<T>(2 * n);  // a condition of a few units
     const LuFactors<T> lapack = lapack_lu(A);
     const Dense<Wide> bound(n, n, Wide(4 * n * eps<T> * 2 * n));
-    for (const Way& way : ways(q())) {
+    for (const Way& way : lu_ways(q())) {
       const LuFactors<T> f = factor_lu(A, q(), way.lu());
       expect_same(f.pivots, lapack.pivots, way.name);
       expect_close(f.LU, widen(lapack.LU), bound, way.name);
@@ -64,7 +64,7 @@ TEST_P(Lu, BitwiseTheSameFromRunToRun) {
   with_type([&]<class T>(T) {
     for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{150, 150}, {400, 70}, {70, 200}}) {
       const Dense<T> A = random<T>(m, n, 21);
-      for (const Way& way : ways(q(), {0, 16})) {
+      for (const Way& way : lu_ways(q(), {0, 16})) {
         const LuFactors<T> first = factor_lu(A, q(), way.lu());
         for (int again = 0; again < 3; ++again) {
           const LuFactors<T> f = factor_lu(A, q(), way.lu());
@@ -88,7 +88,7 @@ TEST_P(Lu, TiesGoToTheLowestRow) {
       for (const auto& [name, A, by, grows] : matrices) {
         const LuFactors<T> lapack = lapack_lu(A);
         EXPECT_EQ(lapack.pivots[0], 1) << name;
-        for (const Way& way : ways(q())) {
+        for (const Way& way : lu_ways(q())) {
           const std::string what = name + ", " + shape_name(A.rows(), A.cols()) + ", " + way.name;
           const LuFactors<T> f = factor_lu(A, q(), way.lu());
           expect_same_pivots(f, lapack, what);
@@ -106,7 +106,7 @@ TEST_P(Lu, ComplexPivotsAreThoseOfTheSumOfParts) {
       Dense<T> A = random<T>(6, 6, 2);
       A(2, 0) = T(5, 0);
       A(4, 0) = T(-3, 3);
-      for (const Way& way : ways(q())) EXPECT_EQ(factor_lu(A, q(), way.lu()).pivots[0], 5) << way.name;
+      for (const Way& way : lu_ways(q())) EXPECT_EQ(factor_lu(A, q(), way.lu()).pivots[0], 5) << way.name;
     }
   });
 }
@@ -115,7 +115,7 @@ TEST_P(Lu, PivotsMayBeARow) {
   with_type([&]<class T>(T) {
     const Dense<T> A = random<T>(33, 33, 4);
     const LuFactors<T> column = factor_lu(A, q(), {Method::hybrid, 8});
-    for (const Way& way : ways(q(), {8})) {
+    for (const Way& way : lu_ways(q(), {8})) {
       Padded<T> a(A, q());
       Padded<std::int32_t> row(Dense<std::int32_t>(1, 33), q());
       EXPECT_EQ(getrf<T>(a, row.view(), q(), way.lu()), 0);

@@ -21,7 +21,7 @@ TEST_P(LuMatrices, OfTheGallery) {
       for (const auto& [name, A, by, grows] : gallery<T>(m, n)) {
         const LuFactors<T> lapack = lapack_lu(A);
         const double lapack_residual = lu_residual(A, lapack, by);
-        for (const Way& way : ways(q(), {0, 5, 16})) {
+        for (const Way& way : lu_ways(q(), {0, 5, 16})) {
           const std::string what = name + ", " + shape_name(m, n) + ", " + way.name;
           const LuFactors<T> f = factor_lu(A, q(), way.lu());
           const double r = lu_residual(A, f, by), grown = grows ? std::max(1.0, growth(A, f)) : 1;
@@ -42,7 +42,7 @@ TEST_P(LuMatrices, AZeroMatrixHasInfo1) {
     for (double zero : {0.0, -0.0})
       for (auto [m, n] : shapes) {
         const Dense<T> A(m, n, make<T>(zero));
-        for (const Way& way : ways(q())) {
+        for (const Way& way : lu_ways(q())) {
           const LuFactors<T> f = factor_lu(A, q(), way.lu());
           EXPECT_EQ(f.info, 1) << way.name;
           EXPECT_EQ(largest(precise(f.LU)), 0) << way.name;
@@ -59,7 +59,7 @@ TEST_P(LuMatrices, AZeroColumnIsInfoAndTheRestIsFactored) {
            {std::int64_t(0), std::int64_t(4), std::int64_t(15), std::int64_t(16), std::min(m, n) - 1}) {
         Dense<T> A = random<T>(m, n, 31);
         for (std::int64_t i = 0; i < m; ++i) A(i, zero) = T(0);
-        for (const Way& way : ways(q())) {
+        for (const Way& way : lu_ways(q())) {
           const std::string what = shape_name(m, n) + ", column " + std::to_string(zero + 1) + ", " + way.name;
           const LuFactors<T> f = factor_lu(A, q(), way.lu());
           EXPECT_EQ(f.info, zero + 1) << what;
@@ -75,7 +75,7 @@ TEST_P(LuMatrices, InfoIsTheFirstOfSeveralZeroPivots) {
     Dense<T> A = random<T>(70, 70, 32);
     for (std::int64_t column : {20, 21, 45, 69})
       for (std::int64_t i = 0; i < 70; ++i) A(i, column) = T(0);
-    for (const Way& way : ways(q())) EXPECT_EQ(factor_lu(A, q(), way.lu()).info, 21) << way.name;
+    for (const Way& way : lu_ways(q())) EXPECT_EQ(factor_lu(A, q(), way.lu()).info, 21) << way.name;
   });
 }
 
@@ -89,7 +89,7 @@ TEST_P(LuMatrices, ExactOnesHaveLapacksPivotsAndInfo) {
                            name == "upper triangular" || name == "Kahan";
         if (!exact) continue;
         const LuFactors<T> lapack = lapack_lu(A);
-        for (const Way& way : ways(q(), {0, 1, 5})) {
+        for (const Way& way : lu_ways(q(), {0, 1, 5})) {
           const std::string what = name + ", " + shape_name(m, n) + ", " + way.name;
           const LuFactors<T> f = factor_lu(A, q(), way.lu());
           expect_same(f.pivots, lapack.pivots, what);
@@ -110,7 +110,7 @@ TEST_P(LuMatrices, SubnormalPivotsDivide) {
     const Dense<T> A = real_matrix<T>(3, 2, [&](double i, double j) {
       return unit * (j == 0 ? 4 - i : i == 1 ? 3 : 1);
     });
-    for (const Way& way : ways(q(), {0, 1})) {
+    for (const Way& way : lu_ways(q(), {0, 1})) {
       const LuFactors<T> f = factor_lu(A, q(), way.lu());
       if (lapack_gives_up(way, q(), lu_residual(A, f))) continue;
       EXPECT_EQ(f.info, 0) << way.name;
@@ -137,7 +137,7 @@ TEST_P(LuMatrices, NaNAndInfPropagate) {
              {std::pair<std::int64_t, std::int64_t>{0, 0}, {m / 2, n / 2}, {m - 1, n - 1}, {m - 1, 0}, {0, n - 1}}) {
           Dense<T> A = random<T>(m, n, 33);
           A(row, column) = make<T>(bad, is_complex<T> ? 1 : 0);
-          for (const Way& way : ways(q(), {0, 1, 5, 16})) {
+          for (const Way& way : lu_ways(q(), {0, 1, 5, 16})) {
             std::ostringstream what;
             what << bad << " at (" << row << ", " << column << ") of " << shape_name(m, n) << ", " << way.name;
             const LuFactors<T> f = factor_lu(A, q(), way.lu());
@@ -158,7 +158,7 @@ TEST_P(LuMatrices, NaNEverywhere) {
     for (auto [m, n] : shapes)
       for (real_t<T> bad : {nan<T>, infinity<T>}) {
         const Dense<T> A(m, n, make<T>(bad));
-        for (const Way& way : ways(q())) {
+        for (const Way& way : lu_ways(q())) {
           const LuFactors<T> f = factor_lu(A, q(), way.lu());
           EXPECT_TRUE(pivots_in_range(f)) << way.name;
           EXPECT_EQ(f.info, 0) << way.name;
@@ -174,7 +174,7 @@ TEST_P(LuMatrices, NaNReachesTheSolution) {
     for (std::int64_t at : {0, 12, 39}) {
       Dense<T> A = random<T>(40, 40, 34);
       A(at, 39 - at) = make<T>(nan<T>);
-      for (const Way& way : ways(q(), {0, 5})) {
+      for (const Way& way : lu_ways(q(), {0, 5})) {
         Padded<T> a(A, q()), b(Dense<T>(40, 2, T(1)), q());
         Padded<std::int32_t> pivots(Dense<std::int32_t>(40, 1), q());
         EXPECT_EQ(gesv<T>(a, pivots.view(), b, q(), way.lu()), 0) << way.name;

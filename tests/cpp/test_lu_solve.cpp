@@ -59,7 +59,7 @@ TEST_P(LuSolve, GetrsForEveryOpAndNumberOfRightHandSides) {
 TEST_P(LuSolve, GesvSolves) {
   with_type([&]<class T>(T) {
     for (std::int64_t n : {0, 1, 2, 33, 100})
-      for (const Way& way : ways(q(), {0, 16})) {
+      for (const Way& way : lu_ways(q(), {0, 16})) {
         const Dense<T> A = random<T>(n, n, std::uint32_t(50 + n)), B = random<T>(n, 4, 5);
         Padded<T> a(A, q()), X(B, q());
         Padded<std::int32_t> pivots(Dense<std::int32_t>(n, 1), q());
@@ -95,7 +95,7 @@ TEST_P(LuSolve, GesvLeavesBOfASingularMatrix) {
     Dense<T> A = random<T>(30, 30, 7);
     const Dense<T> B = random<T>(30, 2, 8);
     for (std::int64_t i = 0; i < 30; ++i) A(i, 11) = T(0);
-    for (const Way& way : ways(q())) {
+    for (const Way& way : lu_ways(q())) {
       Padded<T> a(A, q()), b(B, q());
       Padded<std::int32_t> pivots(Dense<std::int32_t>(30, 1), q());
       EXPECT_EQ(gesv<T>(a, pivots.view(), b, q(), way.lu()), 12) << way.name;

@@ -8,9 +8,11 @@
 namespace devobj {
 
 struct LuOptions {
-  Method method = Method::automatic;  ///< automatic, lapack (host), hybrid
+  Method method = Method::automatic;  ///< automatic, lapack (host), hybrid, native (GPU)
   std::int64_t block = 0;             ///< columns of a panel; 0: from the table of measured best sizes
   HybridReport* report = nullptr;     ///< if given: where the time went (hybrid; costs a few events per panel)
+  std::int64_t inner_block = 0;       ///< native: columns that one kernel factors; 0: from the table
+  Math math = Math::automatic;        ///< native, float: how the updates multiply
 };
 
 /// P A = L U, LAPACK's getrf: A (m x n) is overwritten by L (unit lower, below the diagonal) and U.
@@ -21,6 +23,11 @@ struct LuOptions {
 /// Errors: invalid_argument, out_of_memory (A is then unchanged). Source: paper 002; LAPACK getrf.
 template <class T>
 std::int64_t getrf(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOptions options = {});
+
+/// The same with info in the queue's memory (one element), and without waiting: method native or, on a GPU, automatic.
+/// A warm call can be captured in a CUDA graph. The workspace, O((m + n) block), stays with the queue.
+template <class T>
+void getrf(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options = {});
 
 /// op(A) X = B with the factors from getrf; B (n x nrhs) is overwritten by X. Does not wait. LAPACK's getrs.
 template <class T> void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q);

@@ -1,0 +1,189 @@
+// Native LU with look-ahead: panels, row exchanges and updates on the GPU, no wait on the host.
+//
+//            K  next  rest                  One step, on a queue of high priority:
+//          +---+-----+------+                 next   exchange of rows, U12 = L11^-1 A12, A22 -= L21 U12 for the columns of
+//          | U |  U  |  U   |                        the next panel
+//          +---+-----+------+                 panel  P A22(:, next) = L U
+//          | L | A22 | A22  |               and beside it on the caller's:
+//          |   |     |      |                 rest   the same as `next` for all other columns, and the exchange of rows
+//          +---+-----+------+                        for the columns left of K
+//
+// A panel wider than its kernel takes is split in two: left half, update of the right half, right half.
+//
+// A large square matrix is row-major meanwhile, that is, transposed in its place: the exchange of rows, which would touch
+// one element here and there, then moves contiguous memory. Its panels are factored in a column-major copy.
+#include "lu_native.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "devobj/blas.hpp"
+#include "environment.hpp"
+#include "kernels/device.hpp"
+#include "kernels/native.hpp"
+#include "lu_hybrid.hpp"
+
+namespace devobj {
+namespace {
+
+constexpr std::int64_t solve_rows = 128;  // of trsm_left_unit
+// Rows and columns from which six bfloat16 products are faster than a plain one.
+constexpr std::int64_t six_bf16_least = 2048;
+// Order from which a square matrix is row-major meanwhile.
+constexpr std::int64_t by_rows_least = 6000;
+
+/// The factorization of one matrix; what its steps share.
+template <class T> class NativeLu {
+ public:
+  NativeLu(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options)
+      : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
+    nb_ = std::min(options.block > 0 ? options.block : lu_native_block_size<T>(m_, n_), k_);
+    inner_ = std::min({options.inner_block > 0 ? options.inner_block : nb_, nb_, cuda::lu_panel_max});
+    six_bf16_ = six_bf16_pays(options.math);
+    by_rows_ = m_ == n_ && n_ >= by_rows_least;
+    if (by_rows_) inner_ = std::min(inner_, cuda::exchange_columns_max<T>);
+    const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
+    const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
+    const std::size_t products = six_bf16_ ? cuda::gemm_six_bf16_workspace(m_ - nb_, n_ - nb_, nb_) : 0;
+    const std::size_t copy = by_rows_ ? (m_ * inner_ * sizeof(T) + 255) / 256 * 256 : 0;
+    auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copy + products));
+    source_ = reinterpret_cast<std::int32_t*>(memory);
+    displaced_to_ = source_ + k_;
+    panel_workspace_ = memory + lists;
+    panel_copy_ = reinterpret_cast<T*>(memory + lists + panel);
+    product_workspace_ = memory + lists + panel + copy;
+  }
+
+  void run() {
+    cuda::fill_bytes(info_.data, 0, sizeof(std::int32_t), q_.stream());
+    q_.blas();
+    if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
+    factor();
+    if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
+  }
+
+ private:
+  void factor() {
+    SideQueue side(q_, true);
+    Queue& panels = side;
+
+    panel({0, nb_}, panels);
+    Event rest_updated;
+    for (std::int64_t j = 0; j < k_; j += nb_) {
+      const Range K{j, std::min(j + nb_, k_)};
+      const Range next{K.end, std::min(K.end + nb_, k_)}, rest{next.end, n_};
+      q_.wait_for(panels.record());
+      if (next.size() > 0) {
+        panels.wait_for(rest_updated);
+        update(K, next, panels);
+        panel(next, panels, &start_);
+        if (rest.size() > 0) cuda::stream_wait_event(q_.stream(), start_.event());
+      }
+      update(K, rest, q_, six_bf16_);
+      rest_updated = q_.record();
+      exchange(K, {0, K.begin}, q_);
+    }
+  }
+
+  /// What the kernel's panel at K did to the rows.
+  cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
+
+  /// P A(below, K) = L U
+  void panel(Range K, Queue& q, const cuda::Start* start = nullptr) {
+    if (K.size() <= inner_) {
+      const std::int64_t rows = m_ - K.begin;
+      const View<T> block = by_rows_ ? View<T>(panel_copy_, rows, K.size(), rows) : A_({K.begin, m_}, K);
+      if (by_rows_) cuda::transpose(Op::Trans, A_(K, {K.begin, m_}), block, q);
+      cuda::lu_panel(block, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, cuda::lu_panel_shape<T>(rows),
+                     start, q);
+      if (by_rows_) cuda::transpose(Op::Trans, block, A_(K, {K.begin, m_}), q);
+      return;
+    }
+    const std::int64_t middle = K.begin + (K.size() / 2 + inner_ - 1) / inner_ * inner_;
+    const Range left{K.begin, middle}, right{middle, K.end};
+    panel(left, q, start);
+    update(left, right, q);
+    panel(right, q);
+    exchange(right, left, q);
+  }
+
+  /// The rows of the columns as the panels within K exchanged them.
+  void exchange(Range K, Range columns, Queue& q) {
+    if (columns.size() <= 0) return;
+    for (std::int64_t i = K.begin; i < K.end; i += inner_) {
+      const Range part{i, std::min(i + inner_, K.end)};
+      if (by_rows_) cuda::exchange_columns(A_(columns, {i, m_}), exchange_of(part), q);
+      else cuda::exchange_rows(A_({i, m_}, columns), exchange_of(part), q);
+    }
+  }
+
+  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of K
+  void update(Range K, Range columns, Queue& q, bool six_bf16 = false) {
+    if (columns.size() <= 0) return;
+    exchange(K, columns, q);
+    for (std::int64_t i = K.begin; i < K.end; i += solve_rows) {
+      const Range part{i, std::min(i + solve_rows, K.end)};
+      if (by_rows_) cuda::trsm_right_unit(A_(part, part), A_(columns, part), q);
+      else cuda::trsm_left_unit(A_(part, part), A_(part, columns), q);
+      subtract(part, {part.end, K.end}, columns, q);
+    }
+    subtract(K, {K.end, m_}, columns, q, six_bf16);
+  }
+
+  /// A(rows, columns) -= A(rows, K) A(K, columns)
+  void subtract(Range K, Range rows, Range columns, Queue& q, bool six_bf16 = false) {
+    if (rows.size() <= 0) return;
+    // row-major: the product of the transposes
+    const View<T> left = by_rows_ ? A_(columns, K) : A_(rows, K), right = by_rows_ ? A_(K, rows) : A_(K, columns),
+                  result = by_rows_ ? A_(columns, rows) : A_(rows, columns);
+    if constexpr (std::is_same_v<T, float>)
+      if (six_bf16 && std::min(rows.size(), columns.size()) >= six_bf16_least)  // U may have small columns
+        return cuda::gemm_six_bf16(left, right, result, by_rows_ ? Side::Left : Side::Right, product_workspace_, q);
+    cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
+  }
+
+  /// For the updates of the rest, on one queue: the workspace serves one product at a time.
+  bool six_bf16_pays(Math math) const {
+    return std::is_same_v<T, float> && math == Math::automatic && !environment().strict_math &&
+           nb_ <= cuda::gemm_six_bf16_max_depth && std::min(m_, n_) - nb_ >= six_bf16_least;
+  }
+
+  View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }
+
+  View<T> A_;
+  View<std::int32_t> ipiv_, info_;
+  Queue& q_;
+  std::int64_t m_, n_, k_, nb_ = 0, inner_ = 0;
+  std::int32_t *source_ = nullptr, *displaced_to_ = nullptr;
+  void *panel_workspace_ = nullptr, *product_workspace_ = nullptr;
+  T* panel_copy_ = nullptr;
+  bool six_bf16_ = false, by_rows_ = false;
+  cuda::Start start_;  // of the panel's kernel beside the update of the rest
+};
+
+}  // namespace
+
+template <class T> bool lu_native_possible(std::int64_t m, const Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) {
+      cuda::DeviceScope scope(q.device());
+      return cuda::lu_panel_shape<T>(m).blocks > 0;
+    }
+  return false;
+}
+
+template <class T>
+void getrf_native(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options) {
+  if constexpr (cuda_built) {
+    cuda::DeviceScope scope(q.device());
+    NativeLu<T>(A, ipiv, info, q, options).run();
+  }
+}
+
+#define INSTANTIATE(T)                                                       \
+  template bool lu_native_possible<T>(std::int64_t, const Queue&);           \
+  template void getrf_native<T>(View<T>, View<std::int32_t>, View<std::int32_t>, Queue&, LuOptions);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj

@@ -1,0 +1,81 @@
+// Primitives of the native factorizations: GPU only, there is no host form. Arguments have been checked by the caller;
+// work goes to the queue in order, nothing waits, nothing is allocated.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/device.hpp"
+#include "kernels/kernels.hpp"
+
+namespace devobj::cuda {
+
+/// How lu_panel spreads a panel over the GPU: `blocks` thread blocks of lu_panel_threads, each thread with `rows` rows
+/// of `width` columns in registers. In a cluster the blocks talk through shared memory, otherwise through global
+/// memory.
+struct LuPanelShape {
+  int width = 0, rows = 0, blocks = 0;
+  bool cluster = false;
+};
+inline constexpr int lu_panel_threads = 256;
+
+/// The shape for a panel of m rows; blocks == 0 if there is none (m too large for the GPU).
+template <class T>
+LuPanelShape lu_panel_shape(std::int64_t m);
+
+/// What a factored panel does to the rows of the other columns, for its first `rows` rows ("top", at most
+/// lu_panel_max): top row t becomes the old row source[t]; if displaced_to[t] >= 0, the old top row t goes there.
+struct RowExchange {
+  std::int32_t* source;
+  std::int32_t* displaced_to;
+  std::int64_t rows;
+};
+
+/// The moment when all blocks of a kernel have begun. Other work that waits for it cannot take the processors that the
+/// kernel, which needs many at once, is waiting for.
+class Start {
+ public:
+  Start() : event_(start_event_create()) {}
+  ~Start() { event_destroy(event_); }
+  Start(const Start&) = delete;
+  Start& operator=(const Start&) = delete;
+  void* event() const noexcept { return event_; }
+
+ private:
+  void* event_;
+};
+
+inline constexpr std::int64_t lu_panel_max = 256;  // columns
+
+/// Bytes of workspace that lu_panel needs for a panel of `cols` columns.
+template <class T>
+std::size_t lu_panel_workspace(std::int64_t cols);
+
+/// P A = L U for a panel A (rows >= cols, cols <= lu_panel_max) with LAPACK's pivots. ipiv(i) = offset + pivot row,
+/// from 1; `exchange` gets the row exchange; `start`, if given, becomes the start of the kernel; *info becomes offset +
+/// the first column with a zero pivot, unless it is positive already. (lu_panel)
+template <class T>
+void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
+              void* workspace, LuPanelShape shape, const Start* start, Queue& q);
+
+/// The row exchange on A, whose first row is the panel's first row. (exchange_rows)
+template <class T>
+void exchange_rows(View<T> A, RowExchange exchange, Queue& q);
+/// The same on a row-major matrix, given by its transpose, for at most exchange_columns_max rows. (exchange_rows)
+template <class T>
+inline constexpr std::int64_t exchange_columns_max = sizeof(T) == 16 ? 128 : 256;
+template <class T>
+void exchange_columns(View<T> At, RowExchange exchange, Queue& q);
+
+/// B = L^-1 B with L the unit lower triangle of a w x w block, w <= 128. (trsm_left_unit)
+template <class T>
+void trsm_left_unit(View<T> L, View<T> B, Queue& q);
+
+/// C -= A B in single precision on the tensor cores, as accurate as a plain product up to a depth (A.cols) of 512, in
+/// infinities and NaN too. Small numbers keep their accuracy relative to their column of B (guarded == Right) or row of
+/// A (Left). `workspace` holds gemm_six_bf16_workspace bytes. Source: Henry, Tang & Heinecke, "Leveraging the bfloat16
+/// artificial intelligence datatype for higher-precision computations", 2019. (gemm_six_bf16)
+void gemm_six_bf16(View<float> A, View<float> B, View<float> C, Side guarded, void* workspace, Queue& q);
+std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+inline constexpr std::int64_t gemm_six_bf16_max_depth = 512;
+
+}  // namespace devobj::cuda

@@ -1,0 +1,126 @@
+// On a GPU only: the native LU beyond what test_lu*.cpp ask of every method: every shape of the panel kernel, panels of every height,
+// info on the device, and the arguments that only it has.
+#include "factor_checks.hpp"
+#include "kernels/native.hpp"
+
+namespace devobj::test {
+namespace {
+
+class LuNative : public Everywhere {};
+INSTANTIATE_TEST_SUITE_P(On, LuNative,
+                         testing::Combine(testing::Values(places()[2]),
+                                          testing::Values(Type::real, Type::double_precision, Type::complex,
+                                                          Type::double_complex)),
+                         instance_name);
+
+/// One block, clusters of 2 to 16, grids; 1 to 16 rows per thread: the same bits, and LAPACK's pivots.
+TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built) {
+      const int full = 32 * 4 / static_cast<int>(sizeof(T));
+      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{100, 100}, {1000, 77}, {4001, 40}, {5000, 129}}) {
+        const Dense<T> A = random<T>(m, n, 11);
+        const LuFactors<T> lapack = lapack_lu(A);
+        Dense<T> first;
+        for (const int rows : {1, 2, 4, 8, 16}) {
+          const std::int64_t held = std::int64_t(rows) * cuda::lu_panel_threads, blocks = (m + held - 1) / held;
+          int cluster = 1;
+          while (cluster < blocks) cluster *= 2;
+          std::vector<cuda::LuPanelShape> shapes;
+          const int width = rows <= 4 ? full : rows == 8 ? full / 2 : full / 4;
+          for (int size = cluster; size <= 16; size *= 2) shapes.push_back({width, rows, size, true});
+          shapes.push_back({width, rows, static_cast<int>(std::max<std::int64_t>(blocks, 2)), false});
+          for (const cuda::LuPanelShape& shape : shapes) {
+            const std::string text = shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " +
+                                     std::to_string(rows) + " rows per thread" +
+                                     (shape.cluster ? ", cluster" : ", grid");
+            const char* what = text.c_str();
+            Padded<T> a(A, q());
+            Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q());
+            Matrix<std::int32_t> lists(n, 2, q()), info = upload(Dense<std::int32_t>(1, 1), q());
+            const Storage workspace(cuda::lu_panel_workspace<T>(n), q());
+            cuda::lu_panel(a.view(), ipiv.view(), 0, info.view().data, {lists.view().data, lists.view().data + n, n},
+                           const_cast<void*>(workspace.data()), shape, nullptr, q());
+            const Dense<T> LU = a.read(what);
+            expect_same(ipiv.read(what), lapack.pivots, text + ": pivots");
+            EXPECT_EQ(download<std::int32_t>(info, q())[0], 0) << what;
+            if (first.size() == 0) {
+              first = LU;
+              EXPECT_LE(lu_residual(A, LuFactors<T>{LU, lapack.pivots, 0}), residual_bound) << what;
+            }
+            expect_same(LU, first, what);
+          }
+        }
+      }
+    }
+  });
+}
+
+/// The shapes that the library chooses: a block, clusters, and the grid.
+TEST_P(LuNative, PanelsOfEveryHeight) {
+  with_type([&]<class T>(T) {
+    for (const std::int64_t m : {255, 256, 257, 511, 513, 1025, 4097, 8193, 16385, 70001}) {
+      const std::int64_t n = 21;
+      const Dense<T> A = random<T>(m, n, std::uint32_t(m));
+      const LuFactors<T> lapack = lapack_lu(A), f = factor_lu(A, q(), {Method::native});
+      expect_same(f.pivots, lapack.pivots, shape_name(m, n));
+      EXPECT_LE(lu_residual(A, f), 2 * lu_residual(A, lapack) + residual_floor) << shape_name(m, n);
+    }
+  });
+}
+
+/// Large square matrices are row-major meanwhile; here panels of every kind, several kernels in one.
+TEST_P(LuNative, ALargeSquareMatrix) {
+  with_type([&]<class T>(T) {
+    if constexpr (!is_complex<T>) {
+      const std::int64_t n = 6101;
+      const Dense<T> A = random<T>(n, n, 13);
+      for (const LuOptions& options : {LuOptions{Method::native, 192}, LuOptions{Method::native, 300, nullptr, 100}}) {
+        const LuFactors<T> f = factor_lu(A, q(), options);
+        EXPECT_LE(lu_residual(A, f), 1) << "blocks of " << options.block;  // 0.03 was measured
+        EXPECT_TRUE(pivots_in_range(f));
+      }
+    }
+  });
+}
+
+TEST_P(LuNative, InfoStaysOnTheDevice) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 150;
+    Dense<T> A = random<T>(n, n, 3);
+    for (std::int64_t i = 0; i < n; ++i) A(i, 140) = A(i, 70) = T(0);
+    const LuFactors<T> waited = factor_lu(A, q(), {Method::native, 32});
+    Padded<T> a(A, q());
+    Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q()), info(Dense<std::int32_t>(1, 1, -5), q());
+    getrf<T>(a, ipiv.view(), info.view(), q(), {Method::native, 32});
+    EXPECT_EQ(info.read()[0], 71);
+    EXPECT_EQ(waited.info, 71);
+    expect_same(a.read(), waited.LU, "LU");
+    expect_same(ipiv.read(), waited.pivots, "pivots");
+
+    Padded<T> none(Dense<T>(0, 4), q());
+    Padded<std::int32_t> no_pivots(Dense<std::int32_t>(0, 1), q());
+    getrf<T>(none, no_pivots.view(), info.view(), q());
+    EXPECT_EQ(info.read()[0], 0);
+  });
+}
+
+TEST_P(LuNative, WrongArgumentsWriteNothing) {
+  with_type([&]<class T>(T) {
+    const Dense<T> A = random<T>(6, 4, 1);
+    const Dense<std::int32_t> pivots(4, 1, 9), two(2, 1, 7), one(1, 1, 5);
+    Padded<T> a(A, q());
+    Padded<std::int32_t> p(pivots, q()), i2(two, q()), i1(one, q());
+    EXPECT_INVALID(getrf<T>(a, p.view(), i2.view(), q()), "getrf: info is 2 x 1, must be 1 x 1");
+    EXPECT_INVALID(getrf<T>(a, i2.view(), i1.view(), q()), "getrf: ipiv is 2 x 1, must be a vector of 4 elements");
+    EXPECT_INVALID(getrf<T>(a, p.view(), p.view()({0, 1}, {0, 1}), q()), "getrf: info and ipiv overlap");
+    EXPECT_INVALID(getrf<T>(a, p.view(), i1.view(), q(), {Method::hybrid}), "getrf: method 'hybrid' waits");
+    EXPECT_INVALID(getrf<T>(a, p.view(), q(), {Method::native, 0, nullptr, -2}), "getrf: inner_block is -2");
+    expect_same(a.read(), A, "A");
+    expect_same(p.read(), pivots, "ipiv");
+    expect_same(i1.read(), one, "info");
+  });
+}
+
+}  // namespace
+}  // namespace devobj::test
