@@ -1,0 +1,8 @@
+// qr_panel_native for std::complex<double>: a file of its own, since the kernels take long to compile.
+#include "kernels/cuda/qr_panel_native.cuh"
+
+namespace devobj::cuda {
+
+DEVOBJ_INSTANTIATE_QR_PANEL(std::complex<double>)
+
+}  // namespace devobj::cuda

@@ -1,0 +1,364 @@
+// geqrf's native method on a GPU, and its panel: shapes around the clusters' capacities, extreme sizes, zero columns,
+// NaN.
+#include "factor_checks.hpp"
+#include "factor_matrices.hpp"
+#include "failing_allocations.hpp"
+#include "kernels/qr_panel_native.hpp"
+
+namespace devobj::test {
+namespace {
+
+class QrNative : public Everywhere {};
+
+TEST_P(QrNative, IsForAGpu) {
+  with_type([&]<class T>(T) {
+    if (q().on_cuda()) return;
+    const Dense<T> A = random<T>(6, 4, 1), four0(4, 1, T(7));
+    Padded<T> a(A, q()), four(four0, q());
+    EXPECT_INVALID(geqrf<T>(a, four, q(), {Method::native}),
+                   "geqrf: method 'native' is not available on the host backend");
+    EXPECT_INVALID(orgqr<T>(a, four, q(), {Method::native}), "orgqr: method 'native'");
+    EXPECT_INVALID(ormqr<T>(Side::Left, Op::NoTrans, a, four, Padded<T>(A, q()), q(), {Method::native}),
+                   "ormqr: method 'native'");
+    EXPECT_INVALID(gels<T>(Op::NoTrans, a, Padded<T>(A, q()), q(), {Method::native}), "gels: method 'native'");
+    expect_same(a.read("A"), A, "A");
+    expect_same(four.read("tau"), four0, "tau");
+  });
+}
+
+template <class T>
+void expect_lapacks(const Dense<T>& A, const QrFactors<T>& f, const QrFactors<T>& lapack, By by,
+                    const std::string& what) {
+  const QrMeasures ours = qr_measures(A, f, by), theirs = qr_measures(A, lapack, by);
+  EXPECT_LE(ours.residual, residual_bound) << what;
+  EXPECT_LE(ours.orthogonality, residual_bound) << what;
+  // of a few elements both are a rounding or two
+  const double floor = A.rows() < 20 ? 3 : residual_floor;
+  EXPECT_LE(ours.residual, 2 * theirs.residual + floor) << what;
+  EXPECT_LE(ours.orthogonality, 2 * theirs.orthogonality + floor) << what;
+  for (std::int64_t i = 0; i < f.tau.size(); ++i) {
+    EXPECT_EQ(std::signbit(std::real(f.QR(i, i))), std::signbit(std::real(lapack.QR(i, i)))) << what << ", R" << i;
+    EXPECT_EQ(std::imag(f.QR(i, i)), std::imag(lapack.QR(i, i))) << what << ", R" << i;
+  }
+}
+
+/// Every width of strip and size of cluster, one more and one less, with tall, wide and square matrices.
+TEST_P(QrNative, ShapesAroundTheClustersCapacities) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    for (auto [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{127, 127},
+                                                                          {129, 64},
+                                                                          {256, 65},
+                                                                          {257, 257},
+                                                                          {513, 200},
+                                                                          {777, 777},
+                                                                          {1000, 1000},
+                                                                          {1025, 130},
+                                                                          {150, 1100},
+                                                                          {2049, 129},
+                                                                          {4097, 70},
+                                                                          {8193, 40},
+                                                                          {16385, 33},
+                                                                          {32769, 17},
+                                                                          {70001, 9}}) {
+      const Dense<T> A = random<T>(m, n, std::uint32_t(m + n));
+      const QrFactors<T> lapack = lapack_qr(A);
+      for (std::int64_t block : {0, 100, 256}) {
+        if (block > 0 && block > std::min(m, n)) continue;
+        expect_lapacks(A, factor_qr(A, q(), {Method::native, block}), lapack, By::matrix,
+                       shape_name(m, n) + ", blocks of " + std::to_string(block));
+      }
+    }
+  });
+}
+
+TEST_P(QrNative, BitwiseTheSameFromRunToRun) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{700, 700}, {3000, 300}, {20000, 40}}) {
+      const Dense<T> A = random<T>(m, n, 5);
+      const QrFactors<T> first = factor_qr(A, q(), {Method::native});
+      for (int again = 0; again < 4; ++again) {
+        const QrFactors<T> f = factor_qr(A, q(), {Method::native});
+        expect_same(f.QR, first.QR, "QR");
+        expect_same(f.tau, first.tau, "tau");
+      }
+    }
+  });
+}
+
+/// All of the difficult matrices in the sizes at which panels are spread over several blocks.
+TEST_P(QrNative, DifficultMatrices) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{400, 150}, {300, 300}})
+      for (const Named<T>& matrix : gallery<T>(m, n)) {
+        const QrFactors<T> f = factor_qr(matrix.A, q(), {Method::native}), lapack = lapack_qr(matrix.A);
+        const QrMeasures ours = qr_measures(matrix.A, f, matrix.by), theirs = qr_measures(matrix.A, lapack, matrix.by);
+        const std::string what = shape_name(m, n) + ", " + matrix.name;
+        EXPECT_LE(ours.residual, residual_bound) << what;
+        EXPECT_LE(ours.orthogonality, residual_bound) << what;
+        EXPECT_LE(ours.residual, 2 * theirs.residual + residual_floor) << what;
+        EXPECT_LE(ours.orthogonality, 2 * theirs.orthogonality + residual_floor) << what;
+      }
+  });
+}
+
+TEST_P(QrNative, OutOfMemoryLeavesTheMatrix) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    const Dense<T> A = random<T>(300, 200, 2), tau0(200, 1, T(7));
+    const QrFactors<T> right = factor_qr(A, q(), {Method::native});
+    Padded<T> a(A, q()), tau(tau0, q());
+    EXPECT_GE(fail_each_allocation([&] { geqrf<T>(a, tau, q(), {Method::native}); },
+                                   [&] {
+                                     expect_same(a.read("A"), A, "A");
+                                     expect_same(tau.read("tau"), tau0, "tau");
+                                   }),
+              6);
+    expect_same(a.read("A"), right.QR, "QR");
+    expect_same(tau.read("tau"), right.tau, "tau");
+  });
+}
+
+// ---- the panel itself ----
+
+#ifdef DEVOBJ_HAVE_CUDA
+
+template <class T>
+struct PanelResult {
+  QrFactors<T> f;
+  Dense<T> V, Tri;
+};
+
+/// One panel surrounded by canaries, with `above` rows of V before it.
+template <class T>
+PanelResult<T> factor_panel(const Dense<T>& A, std::int64_t above, Queue& q, cuda::QrPanelSpread spread = {}) {
+  const std::int64_t m = A.rows(), w = A.cols();
+  Padded<T> a(A, q), tau(Dense<T>(w, 1, make<T>(7)), q), V(Dense<T>(m + above, w, make<T>(7)), q),
+      Tri(Dense<T>(w, w, make<T>(7)), q);
+  cuda::qr_panel_native<T>(a, tau, V, Tri, q, spread);
+  return {{a.read("A"), tau.read("tau")}, V.read("V"), Tri.read("T")};
+}
+
+/// V is the unit trapezoid of what A holds, below zeros; T is larft's.
+template <class T>
+void expect_reflector(const PanelResult<T>& r, std::int64_t above, const std::string& what) {
+  using D = precise_t<T>;
+  const std::int64_t m = r.f.QR.rows(), w = r.f.QR.cols();
+  for (std::int64_t j = 0; j < w; ++j)
+    for (std::int64_t i = 0; i < m + above; ++i) {
+      const std::int64_t row = i - above;
+      const T expected = row > j ? r.f.QR(row, j) : make<T>(row == j ? 1 : 0);
+      ASSERT_EQ(std::memcmp(&r.V(i, j), &expected, sizeof(T)), 0) << what << ": V(" << i << ", " << j << ")";
+    }
+  const Dense<D> V = block_of(precise(r.V), {above, above + m}, {0, w}), G = product(adjoint<D>, V, Op::NoTrans, V),
+                 tau = precise(r.f.tau);
+  Dense<Wide> bound(w, w, Wide(30 * w * eps<T>));
+  Dense<wide_t<T>> expected(w, w);
+  for (std::int64_t j = 0; j < w; ++j) {
+    for (std::int64_t i = 0; i < j; ++i) {
+      wide_t<T> sum{};
+      for (std::int64_t l = i; l < j; ++l) sum += expected(i, l) * wide_t<T>(G(l, j));
+      expected(i, j) = -wide_t<T>(tau[j]) * sum;
+    }
+    expected(j, j) = wide_t<T>(tau[j]);
+  }
+  expect_close(r.Tri, expected, bound, what + ": T");
+}
+
+/// Every kernel with clusters of several sizes, strips of every width, and columns that are missing.
+TEST_P(QrNative, PanelsOfAllSpreads) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    for (auto [m, w] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                        {3, 2},
+                        {8, 8},
+                        {40, 9},
+                        {64, 64},
+                        {130, 17},
+                        {200, 33},
+                        {500, 64},
+                        {501, 8},
+                        {1000, 50}})
+      for (int groups : {0, 1, 2, 4, 8})
+        for (auto [warps, blocks] : {std::pair{0, 0}, {4, 16}, {8, 4}, {8, 1}}) {
+          if (groups > 0 && w > 8 * groups) continue;
+          const Dense<T> A = random<T>(m, w, std::uint32_t(m + w));
+          const std::int64_t above = m % 5;
+          PanelResult<T> r;
+          try {
+            r = factor_panel(A, above, q(), {warps, blocks, groups});
+          } catch (const Error&) {  // so few blocks and warps do not hold it
+            EXPECT_GT(blocks, 0) << "the spread of the library's choice";
+            continue;
+          }
+          const std::string what = shape_name(m, w) + ", groups " + std::to_string(groups) + ", warps " +
+                                   std::to_string(warps) + ", blocks " + std::to_string(blocks);
+          expect_lapacks(A, r.f, lapack_qr(A), By::matrix, what);
+          expect_reflector(r, above, what);
+        }
+  });
+}
+
+/// Columns of the largest and smallest sizes beside each other, and remainders that vanish in the squares.
+TEST_P(QrNative, PanelsOfColumnsOfAllSizes) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    constexpr bool is_double = sizeof(real_t<T>) == 8;
+    const double span = is_double ? 300 : 36;
+    for (std::int64_t m : {70, 600}) {
+      const std::int64_t w = 40;
+      Dense<T> A = random<T>(m, w, 9);
+      for (std::int64_t j = 0; j < w; ++j) {
+        const double size = std::pow(10.0, span * (j % 5 - 2) / 2);
+        for (std::int64_t i = 0; i < m; ++i) A(i, j) = make<T>(std::real(A(i, j)) * size, std::imag(A(i, j)) * size);
+        // what is left below row 20 is far smaller than the column
+        if (j % 3 == 2)
+          for (std::int64_t i = 20; i < m; ++i) {
+            const double dust = std::pow(10.0, is_double ? -(40.0 + 10 * j) : -(5.0 + j));
+            A(i, j) = make<T>(std::real(A(i, j)) * dust, std::imag(A(i, j)) * dust);
+          }
+      }
+      const PanelResult<T> r = factor_panel(A, 0, q());
+      expect_lapacks(A, r.f, lapack_qr(A), By::column, std::to_string(m) + " rows");
+      expect_reflector(r, 0, std::to_string(m) + " rows");
+    }
+  });
+}
+
+/// Zero columns, and columns already eliminated, have tau = 0 and stay as they are.
+TEST_P(QrNative, PanelsWithNothingToEliminate) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    const std::int64_t m = 300, w = 64;
+    const Dense<T> zero(m, w);
+    PanelResult<T> r = factor_panel(zero, 2, q());
+    expect_same(r.f.QR, zero, "a zero panel");
+    expect_same(r.f.tau, Dense<T>(w, 1), "its tau");
+    Dense<T> triangle = random<T>(m, w, 3);
+    for (std::int64_t j = 0; j < w; ++j) {
+      for (std::int64_t i = j + 1; i < m; ++i) triangle(i, j) = T(0);
+      triangle(j, j) = make<T>(std::real(triangle(j, j)));
+    }
+    r = factor_panel(triangle, 0, q());
+    expect_same(r.f.QR, triangle, "a triangle");
+    expect_same(r.f.tau, Dense<T>(w, 1), "its tau");
+  });
+}
+
+/// A NaN or Inf stays in its column and poisons those to the right, not R to the left.
+TEST_P(QrNative, PanelsWithNaN) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    const std::int64_t m = 300, w = 40;
+    for (real_t<T> bad : {nan<T>, infinity<T>})
+      for (std::int64_t row : {0, 5, 299}) {
+        const Dense<T> clean = random<T>(m, w, 3);
+        Dense<T> A = clean;
+        A(row, 10) = make<T>(bad);
+        const PanelResult<T> r = factor_panel(A, 0, q()), of_clean = factor_panel(clean, 0, q());
+        for (std::int64_t j = 0; j < 10; ++j) {
+          EXPECT_EQ(r.f.tau[j], of_clean.f.tau[j]);
+          for (std::int64_t i = 0; i < m; ++i) ASSERT_EQ(r.f.QR(i, j), of_clean.f.QR(i, j)) << i << ", " << j;
+        }
+        EXPECT_TRUE(is_nan(precise_t<T>(r.f.tau[10])) || is_nan(precise_t<T>(r.f.QR(11, 10))));
+        for (std::int64_t j = 11; j < w; ++j) EXPECT_TRUE(is_nan(precise_t<T>(r.f.QR(11, j)))) << j;
+      }
+  });
+}
+
+// ---- the tall panel ----
+
+template <class T>
+PanelResult<T> factor_tall(const Dense<T>& A, std::int64_t above, Queue& q, bool by_columns = false) {
+  const std::int64_t m = A.rows(), w = A.cols();
+  Padded<T> a(A, q), tau(Dense<T>(w, 1, make<T>(7)), q), V(Dense<T>(m + above, w, make<T>(7)), q),
+      Tri(Dense<T>(w, w, make<T>(7)), q);
+  cuda::qr_panel_tall<T>(a, tau, V, Tri, q, by_columns);
+  return {{a.read("A"), tau.read("tau")}, V.read("V"), Tri.read("T")};
+}
+
+TEST_P(QrNative, TallPanels) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    for (auto [m, w] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                        {9, 4},
+                        {64, 32},
+                        {100, 17},
+                        {257, 32},
+                        {1000, 31},
+                        {5000, 32},
+                        {5001, 9},
+                        {30000, 32}})
+      for (bool by_columns : {false, true}) {
+        const std::string what = shape_name(m, w) + (by_columns ? ", by columns" : "");
+        const Dense<T> A = random<T>(m, w, std::uint32_t(m));
+        const PanelResult<T> r = factor_tall(A, m % 3, q(), by_columns);
+        expect_lapacks(A, r.f, lapack_qr(A), By::matrix, what);
+        expect_reflector(r, m % 3, what);
+      }
+    if (cuda::qr_panel_tall_width < T >> 32) {
+      const Dense<T> A = random<T>(4000, 64, 8), B = random<T>(4000, 50, 9);
+      for (bool by_columns : {false, true}) {
+        expect_lapacks(A, factor_tall(A, 0, q(), by_columns).f, lapack_qr(A), By::matrix, "64 columns");
+        expect_reflector(factor_tall(B, 7, q(), by_columns), 7, "50 columns");
+      }
+    }
+  });
+}
+
+/// Cholesky-QR loses these: the result must be that of the columns taken one by one, bit for bit.
+TEST_P(QrNative, TallPanelsThatDefeatCholeskyQr) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    const std::int64_t m = 1500, w = 30;
+    for (const Named<T>& matrix : gallery<T>(m, w)) {
+      if (matrix.name == "Foster") continue;  // of order m
+      const QrFactors<T> lapack = lapack_qr(matrix.A);
+      const QrMeasures theirs = qr_measures(matrix.A, lapack, matrix.by);
+      for (bool by_columns : {false, true}) {
+        const PanelResult<T> r = factor_tall(matrix.A, 0, q(), by_columns);
+        const QrMeasures ours = qr_measures(matrix.A, r.f, matrix.by);
+        const std::string what = matrix.name + (by_columns ? ", by columns" : "");
+        EXPECT_LE(ours.residual, 2 * theirs.residual + residual_floor) << what;
+        EXPECT_LE(ours.orthogonality, 2 * theirs.orthogonality + residual_floor) << what;
+      }
+    }
+    for (double condition : {1e3, 1e6, 1e12}) {
+      const Dense<T> A = with_condition<T>(m, w, condition, 4);
+      const PanelResult<T> r = factor_tall(A, 0, q()), columns = factor_tall(A, 0, q(), true);
+      expect_same(r.f.QR, columns.f.QR, "the fallback's factors");
+      expect_same(r.f.tau, columns.f.tau, "tau");
+      expect_same(r.Tri, columns.Tri, "T");
+    }
+    Dense<T> bad = random<T>(m, w, 4);
+    bad(700, 3) = make<T>(nan<T>);
+    const PanelResult<T> r = factor_tall(bad, 0, q());
+    EXPECT_TRUE(is_nan(precise_t<T>(r.f.QR(5, 5))));
+    EXPECT_FALSE(is_nan(precise_t<T>(r.f.QR(2, 2))));
+  });
+}
+
+TEST_P(QrNative, TallMatrices) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{9000, 130}, {20000, 70}, {60000, 40}}) {
+      const Dense<T> A = random<T>(m, n, 7);
+      expect_lapacks(A, factor_qr(A, q(), {Method::native}), lapack_qr(A), By::matrix, shape_name(m, n));
+    }
+    // columns that depend on each other, in a matrix too tall for clusters
+    Dense<T> B = random<T>(40000, 70, 3);
+    for (std::int64_t i = 0; i < B.rows(); ++i) B(i, 20) = B(i, 5) + B(i, 6);
+    const QrMeasures ours = qr_measures(B, factor_qr(B, q(), {Method::native}));
+    EXPECT_LE(ours.residual, residual_bound);
+    EXPECT_LE(ours.orthogonality, residual_bound);
+  });
+}
+
+#endif
+
+DEVOBJ_EVERYWHERE(QrNative);
+
+}  // namespace
+}  // namespace devobj::test
