@@ -6,8 +6,11 @@
 #include "devobj/qr.hpp"
 #include "kernels/host/lapack_fortran.hpp"
 #include "kernels/kernels.hpp"
+#include "kernels/dispatch_householder.hpp"
 #include "blas_checks.hpp"
+#include "qr_blocked.hpp"
 #include "qr_hybrid.hpp"
+#include "qr_native.hpp"
 #include "qr_orthogonal.hpp"
 
 namespace devobj {
@@ -41,6 +44,14 @@ template <class T> void geqrf(View<T> A, View<T> tau, Queue& q, QrOptions option
   if (A.empty()) return;
   if (options.method == Method::lapack || (options.method == Method::automatic && !q.on_cuda()))
     return geqrf_lapack(A, tau, q);
+  if (options.method == Method::householder || options.method == Method::block_householder) {
+    if (options.method == Method::householder)
+      householder_columns(A, tau, q);
+    else
+      geqrf_blocked(A, tau, q, options);
+    return q.wait();
+  }
+  if (options.method == Method::native) return geqrf_native(A, tau, q, options);
   geqrf_hybrid(A, tau, q, options);
 }
 

@@ -7,13 +7,15 @@
 #include "devobj/blas.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/host/lapack_fortran.hpp"
+#include "qr_reflect.hpp"
 
 namespace devobj {
 namespace {
 
 using fortran::BlasInt;
 
-constexpr std::int64_t default_block = 128;
+// Columns of a block reflector: wide where the products decide.
+std::int64_t default_block(std::int64_t k) { return k > 1500 ? 256 : 128; }
 
 // Elements K of a vector that is a row or a column.
 template <class T> View<T> part(View<T> v, Range K) { return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K); }
@@ -25,43 +27,59 @@ bool by_lapack(Method method, const Queue& q) {
   return method == Method::lapack || (method == Method::automatic && !q.on_cuda());
 }
 std::int64_t block_size(const QrOptions& options, std::int64_t k) {
-  return std::min(options.block > 0 ? options.block : default_block, k);
+  return std::min(options.block > 0 ? options.block : default_block(k), k);
 }
 
 }  // namespace
 
-// ---- BlockReflector ----
+// ---- BlockReflectors ----
 
 template <class T>
-BlockReflector<T>::BlockReflector(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q)
-    : V_(m, nb, q), gram_(nb, nb, q), tri_(nb, nb, q), W_(width, nb, q), TW_(width, nb, q), q_(q) {}
+BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q)
+    : two_{{m, nb, q}, {m, nb, q}}, W_(width, nb, q), TW_(width, nb, q), q_(q) {}
 
-template <class T> void BlockReflector<T>::load(View<T> A, View<T> tau) {
+template <class T> void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, Queue& q) {
   V = View<T>(V_.data, A.rows, A.cols);
   Tri = View<T>(tri_.data, A.cols, A.cols);
   View<T> G(gram_.data, A.cols, A.cols);
-  unit_lower(A, V, q_);
+  unit_lower(A, V, q);
   // T from V^H V
-  gemm(adjoint<T>, Op::NoTrans, T(1), V, V, T(0), G, q_);
-  larft(G, tau, Tri, q_);
+  gemm(adjoint<T>, Op::NoTrans, T(1), V, V, T(0), G, q);
+  larft(G, tau, Tri, q);
 }
 
-template <class T> void BlockReflector<T>::apply_left(Op op, View<T> C) {
-  if (C.empty()) return;
-  View<T> W(W_.data, V.cols, C.cols), TW(TW_.data, V.cols, C.cols);
-  // C -= V op(T) (V^H C)
-  gemm(adjoint<T>, Op::NoTrans, T(1), V, C, T(0), W, q_);
-  gemm(op, Op::NoTrans, T(1), Tri, W, T(0), TW, q_);
-  gemm(Op::NoTrans, Op::NoTrans, T(-1), V, TW, T(1), C, q_);
+template <class T>
+template <class Vectors, class Factors, class Use>
+void BlockReflectors<T>::for_each(std::int64_t count, Vectors vectors, Factors factors, Use use) {
+  if (count == 0) return;
+  std::optional<SideQueue> side;
+  if (count > 1) side.emplace(q_, true);
+  two_[0].load(vectors(0), factors(0), q_);
+  for (std::int64_t i = 0; i < count; ++i) {
+    Event next_ready;
+    if (i + 1 < count) {
+      // its memory was that of i - 1, which the queue has been given before
+      Queue& beside = *side;
+      beside.wait_for(q_.record());
+      two_[(i + 1) % 2].load(vectors(i + 1), factors(i + 1), beside);
+      next_ready = beside.record();
+    }
+    now_ = &two_[i % 2];
+    use(i);
+    q_.wait_for(next_ready);
+  }
 }
 
-template <class T> void BlockReflector<T>::apply_right(Op op, View<T> C) {
+template <class T> void BlockReflectors<T>::apply_left(Op op, View<T> C) {
   if (C.empty()) return;
-  View<T> W(W_.data, C.rows, V.cols), TW(TW_.data, C.rows, V.cols);
-  // C -= (C V) op(T) V^H
-  gemm(Op::NoTrans, Op::NoTrans, T(1), C, V, T(0), W, q_);
-  gemm(Op::NoTrans, op, T(1), W, Tri, T(0), TW, q_);
-  gemm(Op::NoTrans, adjoint<T>, T(-1), TW, V, T(1), C, q_);
+  const std::int64_t k = now_->V.cols;
+  reflect_left(op, now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_);
+}
+
+template <class T> void BlockReflectors<T>::apply_right(Op op, View<T> C) {
+  if (C.empty()) return;
+  const std::int64_t k = now_->V.cols;
+  reflect_right(op, now_->V, now_->Tri, C, View<T>(W_.data, C.rows, k), View<T>(TW_.data, C.rows, k), q_);
 }
 
 // ---- OrthogonalFactor ----
@@ -85,16 +103,21 @@ template <class T> void OrthogonalFactor<T>::apply(Op op, View<T> V, View<T> tau
   }
   // Q = H(1) H(2) ...: Q^H C and C Q take the blocks from the first to the last, Q C and C Q^H from the last to the first.
   const bool forward = (side_ == Side::Left) == (op != Op::NoTrans);
-  const std::int64_t last = (k - 1) / block_ * block_;
-  for (std::int64_t i = 0; i <= last; i += block_) {
-    const std::int64_t j = forward ? i : last - i;
-    const Range K{j, std::min(j + block_, k)}, below{j, order};
-    H_->load(V(below, K), part(tau, K));
-    if (side_ == Side::Left)
-      H_->apply_left(op, C(below, {0, C.cols}));
-    else
-      H_->apply_right(op, C({0, C.rows}, below));
-  }
+  const std::int64_t count = (k + block_ - 1) / block_;
+  auto columns = [&](std::int64_t i) {
+    const std::int64_t j = (forward ? i : count - 1 - i) * block_;
+    return Range{j, std::min(j + block_, k)};
+  };
+  H_->for_each(
+      count, [&](std::int64_t i) { return V({columns(i).begin, order}, columns(i)); },
+      [&](std::int64_t i) { return part(tau, columns(i)); },
+      [&](std::int64_t i) {
+        const Range below{columns(i).begin, order};
+        if (side_ == Side::Left)
+          H_->apply_left(op, C(below, {0, C.cols}));
+        else
+          H_->apply_right(op, C({0, C.rows}, below));
+      });
 }
 
 // ---- the routines ----
@@ -115,20 +138,28 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
 
   // All memory first: when there is none, A is as it was.
   const std::int64_t nb = block_size(options, k);
-  BlockReflector<T> H(m, nb, n, q);
+  BlockReflectors<T> H(m, nb, n, q);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
   laset(Uplo::General, T(0), T(1), A({k, m}, {k, n}), q);
   if (k == 0) return;
-  for (std::int64_t j = (k - 1) / nb * nb; j >= 0; j -= nb) {
-    const Range K{j, std::min(j + nb, k)}, above{0, j}, below{j, m}, right{j, n};
-    H.load(A(below, K), part(tau, K));
-    // A(:, K) = unit columns
-    laset(Uplo::General, T(0), T(0), A(above, K), q);
-    laset(Uplo::General, T(0), T(1), A(below, K), q);
-    // A(below, right) = Q A(below, right)
-    H.apply_left(Op::NoTrans, A(below, right));
-  }
+  // from the last block to the first
+  const std::int64_t count = (k + nb - 1) / nb;
+  auto columns = [&](std::int64_t i) {
+    const std::int64_t j = (count - 1 - i) * nb;
+    return Range{j, std::min(j + nb, k)};
+  };
+  H.for_each(
+      count, [&](std::int64_t i) { return A({columns(i).begin, m}, columns(i)); },
+      [&](std::int64_t i) { return part(tau, columns(i)); },
+      [&](std::int64_t i) {
+        const Range K = columns(i), above{0, K.begin}, below{K.begin, m}, right{K.begin, n};
+        // A(:, K) = unit columns
+        laset(Uplo::General, T(0), T(0), A(above, K), q);
+        laset(Uplo::General, T(0), T(1), A(below, K), q);
+        // A(below, right) = Q A(below, right)
+        H.apply_left(Op::NoTrans, A(below, right));
+      });
 }
 
 template <class T>
@@ -152,7 +183,7 @@ void ormqr(Side side, Op op, View<T> V, View<T> tau, View<T> C, Queue& q, QrOpti
 }
 
 #define INSTANTIATE(T)                                                                      \
-  template class BlockReflector<T>;                                                         \
+  template class BlockReflectors<T>;                                                        \
   template class OrthogonalFactor<T>;                                                       \
   template void orgqr<T>(View<T>, View<T>, Queue&, QrOptions);                              \
   template void ormqr<T>(Side, Op, View<T>, View<T>, View<T>, Queue&, QrOptions);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
@@ -12,28 +13,42 @@ namespace devobj {
 /// Error unless the method is one for the queue's backend and the block size is possible.
 inline void require_options(const char* routine, const QrOptions& options, const Queue& q) {
   const Method method = options.method;
-  require(method == Method::automatic || method == Method::hybrid || (method == Method::lapack && !q.on_cuda()), routine,
+  const bool own = method == Method::householder || method == Method::block_householder;
+  const bool rotations = method == Method::givens && std::string_view(routine) == "qr";  // they leave no reflectors
+  require(method == Method::automatic || method == Method::hybrid || own || rotations ||
+              (method == Method::lapack && !q.on_cuda()) || (method == Method::native && q.on_cuda()),
+          routine,
           ": method '", method_name(method), "' is not available on the ", q.on_cuda() ? "cuda" : "host", " backend");
   require(options.block >= 0 && options.block <= 256, routine, ": block is ", options.block,
           ", must be 0 (chosen by the library) to 256");
 }
 
-/// The workspace of one block reflector with up to nb columns and m rows, applied to C with up to `width` columns
-/// (from the left) or rows (from the right). H = I - V T V^H.
-template <class T> class BlockReflector {
+/// Block reflectors H = I - V T V^H with up to nb columns and m rows, one after the other, applied to C with up to
+/// `width` columns (from the left) or rows (from the right). While one is applied in the queue, the V and T of the next
+/// one are made beside it.
+template <class T> class BlockReflectors {
  public:
-  BlockReflector(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q);
-  /// Takes the reflectors in the columns of A (unit lower trapezoidal) with their tau.
-  void load(View<T> A, View<T> tau);
+  BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q);
+  /// For i = 0 ... count - 1: use(i) in the queue's order, where apply_left and apply_right apply the reflector of the
+  /// unit lower trapezoidal vectors(i) with factors(i). use(i) must not change those of i + 1.
+  template <class Vectors, class Factors, class Use>
+  void for_each(std::int64_t count, Vectors vectors, Factors factors, Use use);
   /// C = op(Q) C
   void apply_left(Op op, View<T> C);
   /// C = C op(Q)
   void apply_right(Op op, View<T> C);
 
  private:
-  Matrix<T> V_, gram_, tri_, W_, TW_;
+  struct Reflector {
+    Matrix<T> V_, gram_, tri_;
+    View<T> V, Tri;
+    Reflector(std::int64_t m, std::int64_t nb, Queue& q) : V_(m, nb, q), gram_(nb, nb, q), tri_(nb, nb, q) {}
+    void load(View<T> A, View<T> tau, Queue& q);
+  };
+  Reflector two_[2];
+  Matrix<T> W_, TW_;
   Queue& q_;
-  View<T> V, Tri;
+  const Reflector* now_ = nullptr;
 };
 
 /// C = op(Q) C or C op(Q) with all its workspace allocated by the constructor. Q is of `order`, from k reflectors; C has
@@ -46,7 +61,7 @@ template <class T> class OrthogonalFactor {
  private:
   Side side_;
   std::int64_t block_;
-  std::optional<BlockReflector<T>> H_;  // none: LAPACK does it
+  std::optional<BlockReflectors<T>> H_;  // none: LAPACK does it
   Queue& q_;
 };
 

@@ -68,7 +68,7 @@ TEST_P(Gels, EveryShapeOpAndNumberOfRightHandSides) {
                         {3, 500}})
       for (Op op : {Op::NoTrans, adjoint<T>})
         for (std::int64_t nrhs : {0, 1, 3})
-          for (const Way& way : ways(q(), {0, 5, 16})) {
+          for (const Way& way : qr_ways(q(), {0, 5, 16})) {
             const std::string what =
                 letters(op) + " " + shape_name(m, n) + ", nrhs = " + std::to_string(nrhs) + ", " + way.name;
             const Dense<T> A = random<T>(m, n, std::uint32_t(m + 7 * n)), B = random<T>(std::max(m, n), nrhs, 5);
@@ -109,7 +109,7 @@ TEST_P(Gels, EmptyOnesHaveTheSolution0) {
 TEST_P(Gels, AHoldsTheFactors) {
   with_type([&]<class T>(T) {
     const Dense<Wide> bound(40, 30, Wide(100 * eps<T>)), wide_bound(30, 40, Wide(100 * eps<T>));
-    for (const Way& way : ways(q(), {16})) {
+    for (const Way& way : qr_ways(q(), {16})) {
       const Dense<T> A = random<T>(40, 30, 2), B = random<T>(40, 1, 3), wide = op_of(adjoint<T>, A);
       const Dense<T> QR = factor_qr(A, q(), way.qr()).QR;
       expect_close(solve(Op::NoTrans, A, B, q(), way.qr()).A, widen(QR), bound, way.name);
@@ -178,7 +178,7 @@ Dense<T> integers_of_rank(std::int64_t m, std::int64_t n, std::int64_t rank) {
 TEST_P(Gels, InfoIsTheFirstDependentColumn) {
   with_type([&]<class T>(T) {
     const Dense<T> B = random<T>(30, 2, 3);
-    for (const Way& way : ways(q(), {0, 5})) {
+    for (const Way& way : qr_ways(q(), {0, 5})) {
       auto expect_info = [&](const Dense<T>& A, std::int64_t info, const std::string& what) {
         for (Op op : {Op::NoTrans, adjoint<T>}) {
           const Solution<T> tall = solve(op, A, B, q(), way.qr()),
@@ -251,7 +251,7 @@ TEST_P(Gels, BadUnitsAreNoDeficiency) {
     const Dense<T> B = random<T>(m, 1, 9);
     auto power = [&](std::int64_t j) { return int(most * (2 * j - (n - 1)) / (n - 1)); };
     const Dense<T> scaled_A = multiplied(A, [&](double, double j) { return std::ldexp(1.0, power(std::int64_t(j))); });
-    for (const Way& way : ways(q(), {0, 5})) {
+    for (const Way& way : qr_ways(q(), {0, 5})) {
       const Solution<T> plain = solve(Op::NoTrans, A, B, q(), way.qr()),
                         scaled_one = solve(Op::NoTrans, scaled_A, B, q(), way.qr());
       EXPECT_EQ(scaled_one.info, 0) << way.name;
@@ -286,7 +286,7 @@ TEST_P(Gels, ExtremeSizes) {
 
 TEST_P(Gels, NaNReachesTheSolution) {
   with_type([&]<class T>(T) {
-    for (const Way& way : ways(q(), {5}))
+    for (const Way& way : qr_ways(q(), {5}))
       for (auto [i, j] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {17, 9}, {39, 19}, {39, 0}}) {
         Dense<T> A = random<T>(40, 20, 8), B = random<T>(40, 2, 9);
         A(i, j) = make<T>(nan<T>);

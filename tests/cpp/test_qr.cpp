@@ -30,7 +30,7 @@ TEST_P(Qr, EveryShapeMethodAndBlockSize) {
       const Dense<T> A = random<T>(m, n, std::uint32_t(1000 * m + n));
       const QrFactors<T> lapack = lapack_qr(A);
       const QrMeasures of_lapack = qr_measures(A, lapack);
-      for (const Way& way : ways(q(), blocks_for(std::min(m, n)))) {
+      for (const Way& way : qr_ways(q(), blocks_for(std::min(m, n)))) {
         const std::string what = shape_name(m, n) + ", " + way.name;
         const QrFactors<T> f = factor_qr(A, q(), way.qr());
         expect_qr(A, f, of_lapack, what);
@@ -57,7 +57,7 @@ TEST_P(Qr, FactorsAreLapacks) {
     for (std::int64_t i = 0; i < n; ++i) A(i, i) += make<T>(2 * n);
     const QrFactors<T> lapack = lapack_qr(A);
     const Dense<Wide> bound(m, n, Wide(20 * m * eps<T> * 2 * n)), bound_tau(n, 1, Wide(20 * m * eps<T>));
-    for (const Way& way : ways(q())) {
+    for (const Way& way : qr_ways(q())) {
       const QrFactors<T> f = factor_qr(A, q(), way.qr());
       expect_close(f.QR, widen(lapack.QR), bound, way.name);
       expect_close(f.tau, widen(lapack.tau), bound_tau, way.name + ": tau");
@@ -69,7 +69,7 @@ TEST_P(Qr, BitwiseTheSameFromRunToRun) {
   with_type([&]<class T>(T) {
     for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{150, 150}, {400, 70}, {70, 200}}) {
       const Dense<T> A = random<T>(m, n, 21);
-      for (const Way& way : ways(q(), {0, 16})) {
+      for (const Way& way : qr_ways(q(), {0, 16})) {
         const QrFactors<T> first = factor_qr(A, q(), way.qr());
         for (int again = 0; again < 3; ++again) {
           const QrFactors<T> f = factor_qr(A, q(), way.qr());
@@ -84,7 +84,7 @@ TEST_P(Qr, BitwiseTheSameFromRunToRun) {
 TEST_P(Qr, TauMayBeARow) {
   with_type([&]<class T>(T) {
     const Dense<T> A = random<T>(40, 33, 4);
-    for (const Way& way : ways(q(), {8})) {
+    for (const Way& way : qr_ways(q(), {8})) {
       const QrFactors<T> column = factor_qr(A, q(), way.qr());
       Padded<T> a(A, q()), row(Dense<T>(1, 33), q());
       geqrf<T>(a, row, q(), way.qr());
@@ -126,7 +126,7 @@ TEST_P(Qr, ATriangleIsLeftAlone) {
     for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{40, 40}, {50, 30}, {30, 50}}) {
       Dense<T> A = multiplied(random<T>(m, n, 14), [](double i, double j) { return i <= j ? 1.0 : 0.0; });
       for (std::int64_t i = 0; i < std::min(m, n); ++i) A(i, i) = make<T>(std::real(A(i, i)));
-      for (const Way& way : ways(q())) {
+      for (const Way& way : qr_ways(q())) {
         const QrFactors<T> f = factor_qr(A, q(), way.qr());
         const std::string what = shape_name(m, n) + ", " + way.name;
         expect_close(f.QR, widen(A), Dense<Wide>(m, n), what);
@@ -144,7 +144,7 @@ TEST_P(Qr, AnAxisWithDustHasTau2) {
     Dense<T> A = real_matrix<T>(m, n, [&](double i, double j) {
       return i == j ? 3.0 : i == j + 1 && std::fmod(j, 3) == 0 ? dust : 0.0;
     });
-    for (const Way& way : ways(q())) {
+    for (const Way& way : qr_ways(q())) {
       const QrFactors<T> f = factor_qr(A, q(), way.qr());
       for (std::int64_t j = 0; j < n; ++j) {
         EXPECT_EQ(f.tau[j], make<T>(j % 3 == 0 ? 2 : 0)) << way.name << ", column " << j;
@@ -165,7 +165,7 @@ TEST_P(Qr, AZeroOnTopIsLapacks) {
       A(0, 0) = make<T>(zero);
       const QrFactors<T> lapack = lapack_qr(A);
       EXPECT_EQ(std::real(lapack.tau[0]), 1);
-      for (const Way& way : ways(q())) {
+      for (const Way& way : qr_ways(q())) {
         const QrFactors<T> f = factor_qr(A, q(), way.qr());
         expect_signs(f, lapack, way.name);
         EXPECT_EQ(std::real(f.tau[0]), 1) << way.name;

@@ -15,7 +15,7 @@ TEST_P(QrMatrices, OfTheGallery) {
       for (const auto& [name, A, by, grows] : gallery<T>(m, n)) {
         const QrFactors<T> lapack = lapack_qr(A);
         const QrMeasures of_lapack = qr_measures(A, lapack, By::column);
-        for (const Way& way : ways(q(), {0, 5, 16})) {
+        for (const Way& way : qr_ways(q(), {0, 5, 16})) {
           const std::string what = name + ", " + shape_name(m, n) + ", " + way.name;
           const QrFactors<T> f = factor_qr(A, q(), way.qr());
           // Householder's QR is stable column by column
@@ -36,7 +36,7 @@ TEST_P(QrMatrices, AZeroColumnHasTau0) {
       Dense<T> A = random<T>(40, 30, 31);
       for (std::int64_t i = 0; i < 40; ++i) A(i, zero) = T(0);
       const QrFactors<T> lapack = lapack_qr(A);
-      for (const Way& way : ways(q())) {
+      for (const Way& way : qr_ways(q())) {
         const std::string what = "column " + std::to_string(zero) + ", " + way.name;
         const QrFactors<T> f = factor_qr(A, q(), way.qr());
         EXPECT_EQ(f.tau[zero], T(0)) << what;
@@ -64,7 +64,7 @@ TEST_P(QrMatrices, NaNAndInfPropagate) {
              {std::pair<std::int64_t, std::int64_t>{0, 0}, {m / 2, n / 2}, {m - 1, n - 1}, {m - 1, 0}, {0, n - 1}}) {
           Dense<T> A = random<T>(m, n, 33);
           A(row, column) = make<T>(bad, is_complex<T> ? 1 : 0);
-          for (const Way& way : ways(q(), {0, 1, 5, 16})) {
+          for (const Way& way : qr_ways(q(), {0, 1, 5, 16})) {
             std::ostringstream what;
             what << bad << " at (" << row << ", " << column << ") of " << shape_name(m, n) << ", " << way.name;
             const QrFactors<T> f = factor_qr(A, q(), way.qr());
@@ -88,7 +88,7 @@ TEST_P(QrMatrices, NaNEverywhere) {
     for (auto [m, n] : shapes)
       for (real_t<T> bad : {nan<T>, infinity<T>}) {
         const Dense<T> A(m, n, make<T>(bad));
-        for (const Way& way : ways(q())) {
+        for (const Way& way : qr_ways(q())) {
           const QrFactors<T> f = factor_qr(A, q(), way.qr());
           for (std::int64_t j = 0; j < n; ++j) EXPECT_FALSE(column_is_finite(f.QR, j)) << way.name << ", column " << j;
         }
@@ -104,7 +104,7 @@ TEST_P(QrMatrices, SizesWithinAColumn) {
       const Dense<T> A = multiplied(random<T>(34, 20, 35), [&](double i, double j) {
         return std::pow(10.0, step * (direction * (i - 17) - (j < 10 ? 8 : 0)));
       });
-      for (const Way& way : ways(q(), {0, 5})) {
+      for (const Way& way : qr_ways(q(), {0, 5})) {
         const QrMeasures measures = qr_measures(A, factor_qr(A, q(), way.qr()), By::column);
         EXPECT_LE(measures.residual, residual_bound) << way.name;
         EXPECT_LE(measures.orthogonality, residual_bound) << way.name;

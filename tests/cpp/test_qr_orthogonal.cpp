@@ -40,7 +40,7 @@ TEST_P(QrOrthogonal, OrgqrForAllNumbersOfColumnsAndReflectors) {
                            {400, 3, 3}}) {
       const QrFactors<T> f = reflectors<T>(m, n, k, std::uint32_t(m + n));
       const Dense<precise_t<T>> expected = q_of(f, n);
-      for (const Way& way : ways(q(), blocks_for(k))) {
+      for (const Way& way : qr_ways(q(), blocks_for(k))) {
         const std::string what = shape_name(m, n) + ", k = " + std::to_string(k) + ", " + way.name;
         Padded<T> a(f.QR, q()), tau(f.tau, q());
         orgqr<T>(a, tau, q(), way.qr());
@@ -70,7 +70,7 @@ TEST_P(QrOrthogonal, OrmqrFromBothSides) {
       const Dense<precise_t<T>> Q = q_of(of_k, order);
       for (Side side : {Side::Left, Side::Right})
         for (Op op : {Op::NoTrans, adjoint<T>})
-          for (const Way& way : ways(q(), blocks_for(k))) {
+          for (const Way& way : qr_ways(q(), blocks_for(k))) {
             const bool left = side == Side::Left;
             const std::string what =
                 letters(side, op) + ", order " + std::to_string(order) + ", k = " + std::to_string(k) + ", " + way.name;
@@ -92,7 +92,7 @@ TEST_P(QrOrthogonal, TauMayBeARowWithGaps) {
   with_type([&]<class T>(T) {
     const QrFactors<T> f = reflectors<T>(30, 20, 20, 3);
     const Dense<T> row = Dense<T>::from(1, 20, [&](auto, auto j) { return f.tau[j]; }), C0 = random<T>(30, 4, 2);
-    for (const Way& way : ways(q(), {0, 8})) {
+    for (const Way& way : qr_ways(q(), {0, 8})) {
       Padded<T> a(f.QR, q()), V(f.QR, q()), tau(row, q()), C(C0, q());
       orgqr<T>(a, tau, q(), way.qr());
       EXPECT_LE(distance(a.read("A"), q_of(f, 20), 30), residual_bound) << way.name;
@@ -107,7 +107,7 @@ TEST_P(QrOrthogonal, TauMayBeARowWithGaps) {
 TEST_P(QrOrthogonal, NaNPropagates) {
   with_type([&]<class T>(T) {
     const QrFactors<T> f = reflectors<T>(30, 20, 20, 4);
-    for (const Way& way : ways(q(), {0, 8})) {
+    for (const Way& way : qr_ways(q(), {0, 8})) {
       Dense<T> C0 = random<T>(30, 5, 2);
       C0(17, 2) = make<T>(nan<T>);
       Padded<T> V(f.QR, q()), tau(f.tau, q()), C(C0, q());
@@ -134,7 +134,7 @@ TEST_P(QrOrthogonal, QrEconomicAndFull) {
       const std::int64_t k = std::min(m, n);
       const QrFactors<T> lapack = lapack_qr(A);
       for (std::int64_t columns : {k, m})
-        for (const Way& way : ways(q(), {0, 16})) {
+        for (const Way& way : qr_ways(q(), {0, 16})) {
           const std::string what = shape_name(m, n) + ", " + std::to_string(columns) + " columns of Q, " + way.name;
           Padded<T> a(A, q()), Q(Dense<T>(m, columns, T(7)), q()), R(Dense<T>(columns, n, T(7)), q());
           qr<T>(a, Q, R, q(), way.qr());

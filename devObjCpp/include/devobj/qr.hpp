@@ -8,15 +8,17 @@
 namespace devobj {
 
 struct QrOptions {
-  Method method = Method::automatic;  ///< automatic, lapack (host), hybrid
+  /// automatic, lapack (host), hybrid, native (GPU), householder, block_householder; givens: qr only
+  Method method = Method::automatic;
   std::int64_t block = 0;             ///< columns of a panel; 0: from the table of measured best sizes
   HybridReport* report = nullptr;     ///< if given: where the time went (hybrid; costs a few events per panel)
 };
 
 /// A = Q R, LAPACK's geqrf: A (m x n) is overwritten by R (on and above the diagonal) and the reflectors' vectors
 /// (below it); tau gets min(m, n) elements. Q = H(1) ... H(k), H(i) = I - tau(i) v v^H. R's signs are LAPACK's.
-/// Waits. Workspace O((m + n) block). Errors: invalid_argument, out_of_memory (A is then unchanged).
-/// Source: paper 002; LAPACK geqrf.
+/// Waits, but for the native method, which can be captured in a CUDA graph once it has been called.
+/// Workspace O((m + n) block). Errors: invalid_argument, out_of_memory (A is then unchanged).
+/// Source: paper 002; LAPACK geqrf; docs/qr-native.md.
 template <class T> void geqrf(View<T> A, View<T> tau, Queue& q, QrOptions options = {});
 
 /// The first A.cols columns of Q (m x n, n <= m) from the first k = tau.size() reflectors in A, in place.
@@ -40,7 +42,8 @@ void ormqr(Side side, Op op, View<T> V, View<T> tau, View<T> C, Queue& q, QrOpti
 template <class T> std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOptions options = {});
 
 /// Explicit factors: Q is m x min(m, n) and R min(m, n) x n (economic), or Q m x m and R m x n (full). A is unchanged.
-/// Waits.
+/// R is exactly triangular. Waits. By Method::givens the signs (phases) of R's rows are those of the rotations: see
+/// docs/givens.md; zeros below and above A's band are not worked on.
 template <class T> void qr(View<T> A, View<T> Q, View<T> R, Queue& q, QrOptions options = {});
 
 }  // namespace devobj

@@ -1,0 +1,174 @@
+// Block Householder QR in WY form (paper 000) with look-ahead, everything on the queue's backend; and the same with
+// panels by Givens rotations (paper 001).
+//
+//            K  next  rest                   One step:
+//          +---+-----+------+                  block  Q^H = I - Y W^H of the panel A(below, K), W = Y T
+//          | R |  R  |  R   |  done rows       next   A(below, next) = Q^H A(below, next), the next panel
+//          +---+-----+------+                  panel  A(under, next) = Q R                     (beside the rest)
+//   below  |R11|     |      |                  rest   A(below, rest) = Q^H A(below, rest)
+//          | Y | A22 | A22  |  under
+//          +---+-----+------+
+#include "qr_blocked.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "devobj/blas.hpp"
+#include "devobj/matrix.hpp"
+#include "kernels/dispatch.hpp"
+#include "kernels/dispatch_householder.hpp"
+#include "kernels/givens.hpp"
+#include "qr_orthogonal.hpp"
+#include "qr_reflect.hpp"
+
+namespace devobj {
+namespace {
+
+// Elements K of a vector that is a row or a column.
+template <class T>
+View<T> part(View<T> v, Range K) {
+  return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K);
+}
+
+/// C = (I - Y W^H) C; room for Y.cols x C.cols.
+template <class T>
+void apply_block(View<T> Y, View<T> W, View<T> C, View<T> room, Queue& q) {
+  if (C.empty()) return;
+  const View<T> Z = room({0, Y.cols}, {0, C.cols});
+  gemm(adjoint<T>, Op::NoTrans, T(1), W, C, T(0), Z, q);
+  gemm(Op::NoTrans, Op::NoTrans, T(-1), Y, Z, T(1), C, q);
+}
+
+/// A panel's block reflector, Q^H = I - Y W^H, with its workspace: up to m rows, nb columns, applied to `width`
+/// columns.
+template <class T>
+class WyBlock {
+ public:
+  WyBlock(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q)
+      : Y_(m, nb, q), W_(m, nb, q), gram_(nb, nb, q), tri_(nb, nb, q), products_(nb, width, q) {}
+
+  /// Takes the reflectors in the columns of A with their tau: Y unit lower trapezoidal, W = Y T.
+  void load(View<T> A, View<T> tau, Queue& q) {
+    const Range columns{0, A.cols};
+    Y = View<T>(Y_.data, A.rows, A.cols);
+    W = View<T>(W_.data, A.rows, A.cols);
+    const View<T> G = gram_(columns, columns), Tri = tri_(columns, columns);
+    unit_lower(A, Y, q);
+    gemm(adjoint<T>, Op::NoTrans, T(1), Y, Y, T(0), G, q);
+    larft(G, tau, Tri, q);
+    // W = Y T
+    gemm(Op::NoTrans, Op::NoTrans, T(1), Y, Tri, T(0), W, q);
+  }
+  /// C = Q^H C
+  void apply_adjoint(View<T> C, Queue& q) { apply_block(Y, W, C, products_.view(), q); }
+
+ private:
+  Matrix<T> Y_, W_, gram_, tri_, products_;
+  View<T> Y, W;
+};
+
+/// Panels A = Q R of up to m rows and nb columns.
+template <class T>
+class Panel {
+ public:
+  Panel(std::int64_t m, std::int64_t nb, Queue& q, Method method) {
+    if constexpr (cuda_built)
+      if (method == Method::givens) {
+        rotations_.emplace(m, q);
+        room_ = Matrix<T>(width, nb, q);
+      }
+  }
+  void factor(View<T> A, View<T> tau, Queue& q) {
+    if (!rotations_) return householder_panel(A, tau, q);
+    if constexpr (cuda_built)
+      for (std::int64_t j = 0; j < A.cols; j += width) {
+        const Range K{j, std::min(j + width, A.cols)}, below{j, A.rows}, right{K.end, A.cols};
+        rotations_->factor(A(below, K), part(tau, K), q);
+        apply_block(rotations_->Y, rotations_->W, A(below, right), room_.view(), q);
+      }
+  }
+
+ private:
+  static constexpr std::int64_t width = cuda::givens_panel_width;
+  std::optional<cuda::GivensPanel<T>> rotations_;  // none: a panel is a primitive
+  Matrix<T> room_;
+};
+
+}  // namespace
+
+template <class T>
+std::int64_t qr_blocked_size(std::int64_t m, std::int64_t n, bool on_cuda) {
+  const std::int64_t k = std::min(m, n);
+  if (!on_cuda) return 64;
+  return k <= 6000 ? 64 : 128;
+}
+
+template <class T>
+void geqrf_blocked(View<T> A, View<T> tau, Queue& q, QrOptions options, std::optional<Bandwidths> band) {
+  const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
+  const std::int64_t nb = std::min(options.block > 0 ? options.block : qr_blocked_size<T>(m, n, q.on_cuda()), k);
+  // where the rows of the columns before `end`, and the columns of the rows before `end`, stop
+  auto rows_end = [&](std::int64_t end) { return band ? std::min(m, end + band->lower) : m; };
+  auto columns_end = [&](std::int64_t end) { return band ? std::min(n, end + band->upper) : n; };
+
+  // All memory first: when there is none, A is as it was.
+  WyBlock<T> block(m, nb, n, q);
+  Panel<T> panel(m, nb, q, options.method);
+  q.blas();
+  SideQueue side(q, true);
+  Queue& ahead = side;
+  ahead.blas();
+
+  panel.factor(A({0, rows_end(nb)}, {0, nb}), part(tau, {0, nb}), q);
+  for (std::int64_t j = 0; j < k; j += nb) {
+    const Range K{j, std::min(j + nb, k)}, below{j, rows_end(K.end)};
+    const Range next{K.end, std::max(K.end, std::min(K.end + nb, k))}, under{K.end, rows_end(next.end)};
+    const Range rest{next.end, std::max(next.end, columns_end(below.end))};
+    if (K.end == n) break;
+    block.load(A(below, K), part(tau, K), q);
+
+    // next
+    block.apply_adjoint(A(below, next), q);
+    // panel
+    if (next.size() > 0) {
+      ahead.wait_for(q.record());
+      panel.factor(A(under, next), part(tau, next), ahead);
+    }
+    // rest
+    block.apply_adjoint(A(below, rest), q);
+    if (next.size() > 0) q.wait_for(ahead.record());
+  }
+}
+
+template <class T>
+void orgqr_banded(View<T> A, View<T> tau, Bandwidths band, Queue& q) {
+  const std::int64_t m = A.rows, n = A.cols, k = tau.size(), nb = std::min<std::int64_t>(k, k < 4000 ? 128 : 256);
+  Matrix<T> vectors(m, nb, q), products(nb, nb, q), triangle(nb, nb, q), W(nb, n, q), TW(nb, n, q);
+  laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
+  laset(Uplo::General, T(0), T(1), A({k, m}, {k, n}), q);
+  if (k == 0) return;
+  for (std::int64_t j = (k - 1) / nb * nb; j >= 0; j -= nb) {
+    const Range K{j, std::min(j + nb, k)}, above{0, j}, below{j, m}, reached{j, std::min(m, K.end + band.lower)};
+    const View<T> V(vectors.data, reached.size(), K.size()), G(products.data, K.size(), K.size()),
+        Tri(triangle.data, K.size(), K.size());
+    unit_lower(A(reached, K), V, q);
+    // T from V^H V
+    gemm(adjoint<T>, Op::NoTrans, T(1), V, V, T(0), G, q);
+    larft(G, part(tau, K), Tri, q);
+    // A(:, K) = unit columns
+    laset(Uplo::General, T(0), T(0), A(above, K), q);
+    laset(Uplo::General, T(0), T(1), A(below, K), q);
+    // A(reached, right) = Q A(reached, right)
+    reflect_left(Op::NoTrans, V, Tri, A(reached, {j, n}), View<T>(W.data, K.size(), n - j),
+                 View<T>(TW.data, K.size(), n - j), q);
+  }
+}
+
+#define INSTANTIATE(T)                                                                            \
+  template void geqrf_blocked<T>(View<T>, View<T>, Queue&, QrOptions, std::optional<Bandwidths>); \
+  template void orgqr_banded<T>(View<T>, View<T>, Bandwidths, Queue&);                            \
+  template std::int64_t qr_blocked_size<T>(std::int64_t, std::int64_t, bool);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj

@@ -1,0 +1,61 @@
+// The inner loops of Givens rotations on the CPU, compiled for several instruction sets and chosen at run time.
+//
+// Slabs. A matrix is held in slabs of slab_columns columns, row after row: a row of a slab is one line of 128 bytes,
+// real parts first, then imaginary ones. A rotation of two rows is a few vector operations on two lines.
+//
+// Staircases. Rotations are grouped so that a window of rows stays in registers while several pass over it:
+//
+//    step u, rotation q: rows row0 + u + q and row0 + u + q + 1,   u = 0 ... steps - 1, q = 0 ... width - 1
+//
+//       row0  | q=0                        down: u = 0, 1, ..., within a step q = width - 1, ..., 0
+//         |   | q=1 q=0                    up:   u = steps - 1, ..., 0, within a step q = 0, 1, ..., width - 1
+//         v   | q=2 q=1 q=0                One is the other backwards. A step reads one line and writes one.
+//             |     q=2 q=1 q=0
+//               u=0 u=1 u=2
+//
+// Column by column and bottom-up is `up` with a wave q per column; a band matrix with `width` subdiagonals is `down`
+// with a step per column. The numbers of a step are width cosines, then width sines' real and, if complex, imaginary
+// parts.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/host/panel_simd.hpp"
+
+namespace devobj::host {
+
+inline constexpr std::int64_t line_bytes = 128;
+template <class R>
+inline constexpr std::int64_t line = line_bytes / sizeof(R);  ///< numbers of a line
+/// Columns of a slab of P planes.
+template <class R, int P>
+inline constexpr std::int64_t slab_columns = line<R> / P;
+/// The widest staircase; the others are those of staircase_width.
+inline constexpr int widest_staircase = 8;
+/// The narrowest staircase there is for `rotations` in a step (at most widest_staircase).
+constexpr int staircase_width(int rotations) {
+  return rotations <= 4 ? rotations : widest_staircase;
+}
+template <int P>
+constexpr std::int64_t step_numbers(int width) {
+  return (1 + P) * width;
+}
+
+template <class R>
+struct GivensKernels {
+  /// Applies a staircase to one slab; inverse: with the rotations' inverses. Rows row0 ... row0 + steps + width - 1 are
+  /// read and written.
+  void (*rotate)(R* slab, std::int64_t row0, std::int64_t steps, int width, bool down, bool inverse,
+                 const R* coefficients);
+  /// Makes the staircase (width 8, up) that annihilates the columns first ... first + 7 of a slab below row row0 (+ 1,
+  /// ... for the next columns) and above row `bottom`, and applies it to the slab. Zeros that are there are not
+  /// rotated.
+  void (*eliminate)(R* slab, std::int64_t row0, std::int64_t steps, std::int64_t bottom, std::int64_t first,
+                    R* coefficients);
+};
+
+/// The kernels for P planes of R on the instruction set that panel_simd.hpp chooses.
+template <class R, int P>
+const GivensKernels<R>& givens_kernels() noexcept;
+
+}  // namespace devobj::host

@@ -1,0 +1,194 @@
+// The kernels of givens_simd.hpp, once for every instruction set: included by givens_simd_*.cpp with
+// DEVOBJ_SIMD_NAMESPACE and DEVOBJ_SIMD_BYTES set. Nothing here may use an inline function of the standard library.
+#include <utility>
+
+#include "kernels/host/givens_simd.hpp"
+#include "kernels/rotation.hpp"
+
+#define DEVOBJ_INLINE inline __attribute__((always_inline))
+
+namespace devobj::host::DEVOBJ_SIMD_NAMESPACE {
+namespace {
+
+using Index = std::int64_t;
+
+template <class R>
+using Vec __attribute__((vector_size(DEVOBJ_SIMD_BYTES))) = R;
+template <class R>
+constexpr Index VL = DEVOBJ_SIMD_BYTES / sizeof(R);
+
+template <class R>
+DEVOBJ_INLINE Vec<R> get(const R* p) {
+  return *reinterpret_cast<const Vec<R>*>(p);
+}
+template <class R>
+DEVOBJ_INLINE void put(R* p, Vec<R> v) {
+  *reinterpret_cast<Vec<R>*>(p) = v;
+}
+template <class R>
+DEVOBJ_INLINE Vec<R> all(R x) {
+  return x - Vec<R>{};
+}
+
+/// M vectors of every plane of a line.
+template <class R, int P, int M>
+struct Part {
+  Vec<R> v[P][M];
+
+  DEVOBJ_INLINE void load(const R* p) {
+    for (int i = 0; i < P; ++i)
+      for (int j = 0; j < M; ++j) v[i][j] = get<R>(p + i * (line<R> / P) + j * VL<R>);
+  }
+  DEVOBJ_INLINE void store(R* p) const {
+    for (int i = 0; i < P; ++i)
+      for (int j = 0; j < M; ++j) put<R>(p + i * (line<R> / P) + j * VL<R>, v[i][j]);
+  }
+};
+
+/// (x, y) = (c x + s y, c y - conj(s) x)
+template <class R, int P, int M>
+DEVOBJ_INLINE void rotate_parts(Part<R, P, M>& x, Part<R, P, M>& y, R cosine, const R* sine) {
+  const Vec<R> c = all<R>(cosine), s = all<R>(sine[0]);
+  if constexpr (P == 1) {
+    for (int j = 0; j < M; ++j) {
+      const Vec<R> a = x.v[0][j];
+      x.v[0][j] = c * a + s * y.v[0][j];
+      y.v[0][j] = c * y.v[0][j] - s * a;
+    }
+  } else {
+    const Vec<R> t = all<R>(sine[1]);
+    for (int j = 0; j < M; ++j) {
+      const Vec<R> a = x.v[0][j], b = x.v[1][j], e = y.v[0][j], f = y.v[1][j];
+      x.v[0][j] = c * a + s * e - t * f;
+      x.v[1][j] = c * b + s * f + t * e;
+      y.v[0][j] = c * e - s * a - t * b;
+      y.v[1][j] = c * f - s * b + t * a;
+    }
+  }
+}
+
+/// One step: a line comes in, `width` rotations, a line goes out. The window's row q is in w[(q + turn) mod (width +
+/// 1)].
+template <class R, int P, int M, int width, bool down, int turn>
+DEVOBJ_INLINE void step(Part<R, P, M>* w, R* rows, Index u, R sign, const R* coefficients) {
+  constexpr int places = width + 1;
+  const R* k = coefficients + u * step_numbers<P>(width);
+  R* top = rows + u * line<R>;
+  w[((down ? width : 0) + turn) % places].load(top + (down ? width : 0) * line<R>);
+#pragma GCC unroll 8
+  for (int i = 0; i < width; ++i) {
+    const int q = down ? width - 1 - i : i;
+    const R s[2] = {sign * k[width + q], P == 2 ? sign * k[(P * width) + q] : R(0)};
+    rotate_parts<R, P, M>(w[(q + turn) % places], w[(q + 1 + turn) % places], k[q], s);
+  }
+  w[((down ? 0 : width) + turn) % places].store(top + (down ? 0 : width) * line<R>);
+}
+
+/// `width` + 1 steps, after which the window's rows are in their old places.
+template <class R, int P, int M, int width, bool down, int... turns>
+DEVOBJ_INLINE void cycle(Part<R, P, M>* w, R* rows, Index u, R sign, const R* k, std::integer_sequence<int, turns...>) {
+  constexpr int places = width + 1;
+  (step < R, P, M, width, down,
+   down ? turns : (places - turns) % places > (w, rows, down ? u + turns : u - turns, sign, k), ...);
+}
+
+template <class R, int P, int M, int width, bool down>
+void staircase(R* rows, Index steps, R sign, const R* k) {
+  constexpr int places = width + 1;
+  Part<R, P, M> w[places];
+  // the window without the row that the first step reads
+  R* first = rows + (down ? 0 : steps) * line<R>;
+  for (int q = 0; q < width; ++q) w[down ? q : q + 1].load(first + q * line<R>);
+  Index done = 0;
+  auto at = [&] { return down ? done : steps - 1 - done; };
+  for (; done < steps % places; ++done) {
+    step<R, P, M, width, down, 0>(w, rows, at(), sign, k);
+    if constexpr (down)
+      for (int q = 0; q < width; ++q) w[q] = w[q + 1];
+    else
+      for (int q = width; q > 0; --q) w[q] = w[q - 1];
+  }
+  for (; done < steps; done += places)
+    cycle<R, P, M, width, down>(w, rows, at(), sign, k, std::make_integer_sequence<int, places>());
+  R* last = rows + (down ? steps : 0) * line<R>;
+  for (int q = 0; q < width; ++q) w[down ? q : q + 1].store(last + q * line<R>);
+}
+
+template <class R, int P, int width>
+void both_ways(R* rows, Index steps, bool down, R sign, const R* k) {
+  constexpr Index vectors = line<R> / P / VL<R>;
+  constexpr int M = DEVOBJ_SIMD_BYTES == 64 ? static_cast<int>(vectors) : 1;
+  for (Index part = 0; part < vectors; part += M) {
+    R* p = rows + part * VL<R>;
+    down ? staircase<R, P, M, width, true>(p, steps, sign, k) : staircase<R, P, M, width, false>(p, steps, sign, k);
+  }
+}
+
+template <class R, int P>
+void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse, const R* k) {
+  if (steps <= 0) return;
+  R* rows = slab + row0 * line<R>;
+  const R sign = inverse ? R(-1) : R(1);
+  switch (width) {
+    case 1:
+      return both_ways<R, P, 1>(rows, steps, down, sign, k);
+    case 2:
+      return both_ways<R, P, 2>(rows, steps, down, sign, k);
+    case 3:
+      return both_ways<R, P, 3>(rows, steps, down, sign, k);
+    case 4:
+      return both_ways<R, P, 4>(rows, steps, down, sign, k);
+    default:
+      return both_ways<R, P, widest_staircase>(rows, steps, down, sign, k);
+  }
+}
+
+template <class R, int P>
+void eliminate(R* slab, Index row0, Index steps, Index bottom, Index first, R* coefficients) {
+  constexpr int width = widest_staircase;
+  constexpr Index plane = line<R> / P;
+  for (Index u = steps - 1; u >= 0; --u) {
+    R* k = coefficients + u * step_numbers<P>(width);
+    for (int q = 0; q < width; ++q) {
+      R *x = slab + (row0 + u + q) * line<R>, *y = x + line<R>;
+      R f[P], g[P], r[P], c = 1, s[P] = {};
+      bool turns = row0 + u + q + 1 < bottom;
+      for (int p = 0; p < P; ++p) {
+        f[p] = x[p * plane + first + q];
+        g[p] = y[p * plane + first + q];
+      }
+      turns = turns && !(g[0] == 0 && g[P - 1] == 0);
+      if (turns) {
+        make_rotation<R, P>(f, g, c, s, r);
+        constexpr int M = static_cast<int>(plane / VL<R>);
+        Part<R, P, M> a, b;
+        a.load(x);
+        b.load(y);
+        rotate_parts<R, P, M>(a, b, c, s);
+        a.store(x);
+        b.store(y);
+        for (int p = 0; p < P; ++p) {
+          x[p * plane + first + q] = r[p];
+          y[p * plane + first + q] = 0;
+        }
+      }
+      k[q] = c;
+      for (int p = 0; p < P; ++p) k[(1 + p) * width + q] = s[p];
+    }
+  }
+}
+
+}  // namespace
+
+template <class R, int P>
+const GivensKernels<R>& givens() noexcept {
+  static constexpr GivensKernels<R> table{rotate<R, P>, eliminate<R, P>};
+  return table;
+}
+
+template const GivensKernels<float>& givens<float, 1>() noexcept;
+template const GivensKernels<float>& givens<float, 2>() noexcept;
+template const GivensKernels<double>& givens<double, 1>() noexcept;
+template const GivensKernels<double>& givens<double, 2>() noexcept;
+
+}  // namespace devobj::host::DEVOBJ_SIMD_NAMESPACE
