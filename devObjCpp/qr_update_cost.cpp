@@ -1,0 +1,160 @@
+// The expected times of updating and of making anew: a latency for each step that waits for the one before, and products at
+// a rate. The constants are fitted to measurements (devobj-bench update --fit, bench/fit_update_cost.py).
+#include "qr_update_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "qr_update_checks.hpp"
+
+namespace devobj {
+namespace {
+
+using Work = UpdateWork;
+using Constants = std::array<double, 6>;
+
+/// Milliseconds per unit of work, in the order of UpdateWork.
+struct Fit {
+  Constants update, refactor;
+};
+
+double milliseconds(const Work& w, const Constants& c) {
+  double sum = 0;
+  const std::array<double, 6> parts = w.parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) sum += c[i] * parts[i];
+  return sum;
+}
+
+#include "qr_update_cost_constants.inc"
+
+template <class T> const Fit& fit(bool on_cuda) {
+  const int type = (sizeof(real_t<T>) == 4 ? 0 : 1) + (is_complex<T> ? 2 : 0);
+  return on_cuda ? cuda_fit[type] : host_fit[type];
+}
+
+double up(double n, double unit) { return std::ceil(n / unit); }
+
+/// chase_down of H (rows x cols, p subdiagonals) with Q of q_rows rows. block 0: by rotations.
+void add_chase_down(Work& w, double cols, double p, double q_rows, double block) {
+  if (cols <= 0 || p <= 0) return;
+  if (block == 0) {
+    w.products += 6e-9 * p * cols * (cols / 2 + q_rows);
+    return;
+  }
+  const double sweeps = up(p, 512), piece = p / sweeps, deep = block + piece;
+  w.blocks += sweeps * up(cols, block);
+  w.columns += sweeps * cols * (1 + deep / 256);
+  w.products += sweeps * 4e-9 * deep * cols * (cols / 2 + q_rows);
+}
+/// chase_up of W (start + p rows) with R of n columns and Q of q_rows rows. panel: columns of a qr_block, 0: by rotations.
+void add_chase_up(Work& w, double start, double p, double n, double q_rows, double panel) {
+  if (start <= 0 || p <= 0) return;
+  if (panel == 0) {
+    w.products += 6e-9 * p * start * (std::max(0.0, n - start / 2) + q_rows);
+    return;
+  }
+  const double sweeps = up(p, 288), piece = p / sweeps, rows = std::min(std::max(64.0, piece), 576 - piece);
+  const double steps = start / rows, size = rows + piece;
+  w.blocks += sweeps * steps * 3 * (up(rows, panel) + up(piece, panel));
+  w.columns += sweeps * steps * (rows + piece) * (1 + size / 256);
+  w.products += sweeps * steps * 2e-9 * size * size * (size + std::max(0.0, n - start / 2) + q_rows);
+  w.traffic += sweeps * steps * 1e-9 * size * q_rows;
+}
+/// geqrf of rows x cols, and its Q applied to `others` columns or rows.
+void add_factorization(Work& w, double rows, double cols, double others) {
+  const double k = std::min(rows, cols);
+  if (k <= 0 || rows <= 1) return;
+  w.panels += k * (1 + rows / 8192);
+  w.products += 4e-9 * k * (rows * cols - k * (rows + cols) / 2 + k * k / 3);
+  w.products += 4e-9 * k * (rows - k / 2) * others;
+}
+
+}  // namespace
+
+template <class T>
+UpdateWorks qr_update_work(QrUpdate what, QrForm form, std::int64_t m, std::int64_t n, std::int64_t p, std::int64_t k,
+                           bool on_cuda) {
+  const char* me = "qr_update_cost";
+  const bool full = form == QrForm::full, without = form == QrForm::without_q;
+  const bool cols = what == QrUpdate::add_cols || what == QrUpdate::remove_cols;
+  require(m >= 0, me, ": m is ", m, ", must not be negative");
+  require(n >= 0, me, ": n is ", n, ", must not be negative");
+  const std::int64_t most = what == QrUpdate::remove_cols ? n : what == QrUpdate::remove_rows && !without ? m : INT64_MAX / 4;
+  require(0 <= p && p <= most, me, ": p is ", p, ", must be 0 to ", most);
+  const std::int64_t last = what == QrUpdate::add_cols ? n : what == QrUpdate::remove_cols ? n - p
+                            : what == QrUpdate::add_rows ? m : what == QrUpdate::remove_rows ? m - p : 0;
+  require(without ? k >= 0 || !cols : 0 <= k && k <= last, me, ": k is ", k, ", must be 0 to ", last);
+  require(!without || (what != QrUpdate::add_cols && what != QrUpdate::rank_update), me, ": columns cannot be added without Q");
+  const std::int64_t m1 = m + (what == QrUpdate::add_rows ? p : what == QrUpdate::remove_rows ? -p : 0);
+  const std::int64_t n1 = n + (what == QrUpdate::add_cols ? p : what == QrUpdate::remove_cols ? -p : 0);
+  const std::int64_t wide = what == QrUpdate::rank_update ? n + p : std::max(n, n1);
+  require(form != QrForm::economic || std::min(m, m1) >= wide, me, ": the factorization is economic, with ",
+          std::min(m, m1), " rows for ", wide, " columns, must have no fewer rows than columns (use the full form)");
+
+  const double M = double(m), N = double(n), P = double(p), K = double(k), M1 = double(m1), N1 = double(n1);
+  const double block = on_cuda ? (sizeof(T) == 4 ? 64 : 32) : !is_complex<T> && p <= 16 ? 0 : 64, inner = full ? M : N;
+  const double Q_size = without ? 0 : M * inner;
+  Work update, anew;
+  update.traffic = 1e-9 * (Q_size + inner * N) * 2;
+  const double tail = full ? std::max(0.0, M - N) : 0;
+  auto extend = [&] {  // Q continued by p columns, two or three passes of Gram-Schmidt
+    if (full) return;
+    update.products += 3 * 4e-9 * M * N * P;
+    for (int pass = 0; pass < 2; ++pass) add_factorization(update, M, P, P);
+    update.calls += 2;
+  };
+  auto reduce_tail = [&] {
+    if (full && M > 1) add_factorization(update, std::max(tail, std::min(P, M)), P, M);
+  };
+  switch (what) {
+    case QrUpdate::add_cols:
+      extend();
+      reduce_tail();
+      update.products += 2e-9 * M * inner * P;
+      add_chase_up(update, std::max(0.0, std::min(N, M - P) - K), P, N - K, M, block);
+      break;
+    case QrUpdate::remove_cols:
+      add_chase_down(update, N - P - K, P, without ? 0 : M, block);
+      break;
+    case QrUpdate::add_rows:
+      add_chase_down(update, N, P, without ? 0 : M1, block);
+      break;
+    case QrUpdate::remove_rows:
+      if (!without) extend();
+      if (!without) reduce_tail();
+      add_chase_up(update, N, P, N, without ? 0 : M, block);
+      break;
+    case QrUpdate::rank_update:
+      extend();
+      reduce_tail();
+      update.products += 2e-9 * M * inner * P;
+      add_chase_up(update, std::max(0.0, std::min(N, M - P)), P, N, M, block);
+      add_chase_down(update, N, P, M, block);
+  }
+  // from Q R: the product, its factorization, and Q1
+  const double rows = without ? N + (what == QrUpdate::add_rows ? P : 0) : M1;
+  if (!without) anew.products += 2e-9 * M * N * std::min(M, N);
+  add_factorization(anew, rows, N1, 0);
+  if (!without) anew.products += 4e-9 * std::min(M1, N1) * (M1 - std::min(M1, N1) / 2) * (full ? M1 : N1) * (full ? 0.75 : 0.5);
+  anew.traffic = 1e-9 * (2 * rows * N1 + Q_size);
+  if (what == QrUpdate::remove_rows && without) anew.calls = 1e9;  // there is no such way
+  return {update, anew};
+}
+
+template <class T>
+QrUpdateCost qr_update_cost(QrUpdate what, QrForm form, std::int64_t m, std::int64_t n, std::int64_t p, std::int64_t k,
+                            const Queue& q) {
+  const UpdateWorks work = qr_update_work<T>(what, form, m, n, p, k, q.on_cuda());
+  const Fit& f = fit<T>(q.on_cuda());
+  return {milliseconds(work.update, f.update), milliseconds(work.refactor, f.refactor)};
+}
+
+#define INSTANTIATE(T)                                                                                              \
+  template UpdateWorks qr_update_work<T>(QrUpdate, QrForm, std::int64_t, std::int64_t, std::int64_t, std::int64_t,  \
+                                         bool);                                                                                              \
+  template QrUpdateCost qr_update_cost<T>(QrUpdate, QrForm, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
+                                          const Queue&);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj
