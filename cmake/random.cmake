@@ -1,0 +1,18 @@
+# The random numbers' files: the same bits everywhere need the compiler to leave a * b + c as written, and the host's loops
+# are compiled for several instruction sets as in simd.cmake. Include this in the directory that builds the library.
+set(random_options ${simd_optimise} -ffp-contract=off -fno-math-errno -fno-trapping-math)
+set(random_fill ${PROJECT_SOURCE_DIR}/kernels/host/random_fill)
+set_source_files_properties(${random_fill}_baseline.cpp PROPERTIES COMPILE_OPTIONS "${random_options}")
+set_source_files_properties(${PROJECT_SOURCE_DIR}/devObjCpp/rng_draw.cpp ${PROJECT_SOURCE_DIR}/devObjCpp/rng_poisson.cpp
+                            PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+  set_source_files_properties(${random_fill}_avx2.cpp PROPERTIES COMPILE_OPTIONS "${random_options};-mavx2;-mfma")
+  set_source_files_properties(${random_fill}_avx512.cpp PROPERTIES COMPILE_OPTIONS
+    "${random_options};-mavx512f;-mavx512dq;-mavx512vl;-mavx512bw;-mfma;-mprefer-vector-width=512")
+else()
+  set_source_files_properties(${random_fill}_avx2.cpp ${random_fill}_avx512.cpp PROPERTIES HEADER_FILE_ONLY TRUE)
+endif()
+if(DEVOBJ_HAVE_CUDA)
+  file(GLOB random_cuda CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/random_*.cu)
+  set_source_files_properties(${random_cuda} PROPERTIES COMPILE_OPTIONS "-fmad=false")
+endif()

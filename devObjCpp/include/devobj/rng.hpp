@@ -1,0 +1,140 @@
+// Random numbers in a queue's memory: generators by name, distributions, streams, and a state that can be kept.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "devobj/matrix.hpp"
+#include "devobj/queue.hpp"
+#include "devobj/view.hpp"
+
+namespace devobj {
+
+/// How the bits are made.
+///
+/// `philox` and `state` are the library's own and give the same bits on both backends. `philox` is Philox4x32-10: a
+/// number is a function of seed, stream and position. `state` is xoshiro128++ in 2^17 lanes, 2^64 steps apart, whose
+/// states stay in the queue's memory. The others are cuRAND's, on the cuda backend only, in its legacy order; the
+/// sobol ones are quasirandom, of one dimension.
+enum class Generator : int {
+  philox = 0,
+  state = 1,
+  curand_philox = 2,
+  xorwow = 3,
+  mrg32k3a = 4,
+  mtgp32 = 5,
+  mt19937 = 6,
+  sobol32 = 7,
+  scrambled_sobol32 = 8,
+  sobol64 = 9,
+  scrambled_sobol64 = 10
+};
+inline constexpr int generators = 11;
+
+/// "philox", ...; the generator of a name, case ignored. Error: invalid_argument, with the names there are.
+const char* name_of(Generator generator);
+Generator generator_of(const std::string& name);
+/// Whether it is one of cuRAND's; of its quasirandom ones; of those with 64 bits.
+constexpr bool is_curand(Generator g) { return g != Generator::philox && g != Generator::state; }
+constexpr bool is_quasi(Generator g) { return static_cast<int>(g) >= static_cast<int>(Generator::sobol32); }
+constexpr bool is_wide(Generator g) { return g == Generator::sobol64 || g == Generator::scrambled_sobol64; }
+
+/// What a generator is at one moment: enough to go on from there, in bits. Six words, for files and memory.
+using RngState = std::array<std::int64_t, 6>;
+
+/// A generator of random numbers.
+///
+/// A generator makes one sequence of 32-bit words for each seed and stream. Draws take them in order: a real, an
+/// integer(4), a Bernoulli or a Poisson number one word, a double two, complex numbers as two real ones, a Poisson number
+/// with a mean above 1000 four. A draw of doubles begins at the next word with an even number, one of those Poisson numbers
+/// at the next multiple of four. Elements are numbered column by column, whatever the leading dimension. Hence n1 numbers
+/// and then n2 are the same as n1 + n2 at once. (With cuRAND's generators a draw begins at the next multiple of four words;
+/// with the sobol ones every element takes one number of the sequence.)
+///
+/// Work is done in order on the queue that a draw is given, and does not wait. That queue must be of the backend and
+/// device that the generator was made for. Used from several queues, the draws of `state` and of cuRAND's generators need
+/// events between them, as all writes do. One thread at a time may use a generator. Move-only.
+///
+/// Errors of all draws: invalid_argument for wrong parameters and at the end of a sequence (2^64 words); not_supported for
+/// a distribution that a quasirandom generator does not have; out_of_memory. Nothing has been written or used up then.
+class Rng {
+ public:
+  /// stream: below 2^48 for philox, below 2^32 for state, 0 for the others. Streams are disjoint. The quasirandom
+  /// generators take no notice of the seed.
+  /// Errors: invalid_argument; not_supported for cuRAND's generators on the host backend; out_of_memory.
+  explicit Rng(Queue& q, Generator generator = Generator::philox, std::uint64_t seed = 0, std::uint64_t stream = 0);
+  ~Rng();
+  Rng(Rng&&) noexcept;
+  Rng& operator=(Rng&&) noexcept;
+
+  Generator generator() const noexcept;
+  std::uint64_t seed() const noexcept;
+  std::uint64_t stream() const noexcept;
+  /// The number of words (of numbers, for the sobol generators) that have been used up.
+  std::uint64_t position() const noexcept;
+
+  /// Goes to the beginning of this seed's sequence. Errors as for the constructor; the generator is then unchanged.
+  void seed(std::uint64_t seed, std::uint64_t stream = 0);
+  /// Leaves out the next `words` words (numbers, for the sobol generators). Costs nothing for philox, some
+  /// milliseconds for state. mtgp32 and mt19937 make all words on the way.
+  /// Error: beyond the end.
+  void skip(std::uint64_t words);
+
+  /// The generator's state, and a generator that goes on from it. restore: errors: invalid_argument if this is no saved
+  /// state or damaged, and as for the constructor; the generator is then unchanged.
+  RngState save() const;
+  void restore(const RngState& saved);
+  /// The same in a file of 48 bytes, for any machine. Errors: invalid_argument with the file's name and the reason.
+  void save(const std::string& file) const;
+  void restore(const std::string& file);
+  /// Another generator at the same point, on this queue's device.
+  Rng clone(Queue& q) const;
+
+  /// Uniform on (a, b), both ends excluded: float numbers a + (b - a) (k + 1/2) 2^-23 for 0 <= k < 2^23, double ones with
+  /// 2^-52, rounded, and kept between a's upper and b's lower neighbour. Complex numbers: both parts.
+  /// Errors: a or b not finite, a >= b, no number between them, b - a not representable.
+  template <class T> void uniform(real_t<T> a, real_t<T> b, View<T> A, Queue& q);
+  template <class T> void uniform(View<T> A, Queue& q) { uniform<T>(0, 1, A, q); }
+  /// Normal with this mean and standard deviation, by Box and Muller's method: |x - mean| <= 6.66 sigma (float), 8.58
+  /// sigma (double). Complex numbers: both parts, each with deviation sigma.
+  /// Errors: mean not finite, sigma < 0 or not finite.
+  template <class T> void normal(real_t<T> mean, real_t<T> sigma, View<T> A, Queue& q);
+  template <class T> void normal(View<T> A, Queue& q) { normal<T>(0, 1, A, q); }
+  /// e^x with x normal; real types. Errors as for normal.
+  template <class T> void lognormal(T mean, T sigma, View<T> A, Queue& q);
+  /// Exponential with this mean: -mean ln u; real types. Errors: mean <= 0 or not finite.
+  template <class T> void exponential(T mean, View<T> A, Queue& q);
+  /// Each of lowest ... highest exactly as likely as the others. Error: lowest > highest.
+  void integers(std::int32_t lowest, std::int32_t highest, View<std::int32_t> A, Queue& q);
+  /// Poisson numbers. Errors: mean < 0, above 2^30, or not finite.
+  void poisson(double mean, View<std::int32_t> A, Queue& q);
+  /// 1 with probability p, else 0; real types and int32. p counts to 2^-64. Errors: p not within [0, 1].
+  template <class T> void bernoulli(double p, View<T> A, Queue& q);
+  /// The words themselves.
+  void words(View<std::int32_t> A, Queue& q);
+
+  struct Impl;
+
+ private:
+  template <class D> void draw(const char* name, D d, View<typename D::value> A, Queue& q);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A (m x n) with orthonormal columns (m >= n) or rows (m < n), uniform among them (Haar's measure): the orthogonal factor of
+/// a normal matrix, its columns with random signs. Waits. Errors: a quasirandom generator (not_supported), out_of_memory.
+/// G. W. Stewart, The efficient generation of random orthogonal matrices with an application to condition estimators,
+/// SIAM J. Numer. Anal. 17 (1980).
+template <class T> void random_orthogonal(Rng& rng, View<T> A, Queue& q);
+
+/// A = U diag(s) V^H with the given min(m, n) singular values, U and V as from random_orthogonal. Waits. Errors: a number of
+/// values that is not min(m, n), one that is negative or not finite; as random_orthogonal. LAPACK's latms.
+template <class T> void random_singular_values(Rng& rng, const std::vector<real_t<T>>& s, View<T> A, Queue& q);
+
+/// The same with singular values from 1 down to 1 / condition, each the same part of the one before it. Error: condition < 1 or
+/// not finite. LAPACK's latms, mode 3.
+template <class T> void random_condition(Rng& rng, real_t<T> condition, View<T> A, Queue& q);
+
+}  // namespace devobj

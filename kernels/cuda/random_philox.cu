@@ -1,0 +1,54 @@
+// Random numbers from Philox4x32-10. Each quad is a function of its number alone, so that the grid's shape is free.
+#include "kernels/cuda/random.cuh"
+
+namespace devobj::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int quads_per_thread = 16;
+/// Independent chains of ten rounds, so that their latencies overlap; fewer where the constants need the registers.
+template <class D>
+constexpr int unrolled = D::table == random::Table::logs ? 2 : 4;
+
+// A block of threads has 4096 quads that follow each other; thread t has numbers t, t + 256, t + 512, ... of them, so
+// that each store of a warp is one piece of 512 bytes.
+template <bool in_line, class D>
+__global__ void __launch_bounds__(threads) random_philox_kernel(random::Philox g, random::PhiloxKeys keys, Draw<D> draw,
+                                                                std::uint64_t first, std::int64_t blocks) {
+  random::load_table(draw.d);
+  constexpr int quads = threads * quads_per_thread;
+  const std::int64_t tile = std::int64_t(blockIdx.x) * quads;
+  std::int64_t b = tile + threadIdx.x;
+  if (in_line && draw.holds(tile, tile + quads)) {
+#pragma unroll 1
+    for (int i = 0; i < quads_per_thread; i += unrolled<D>) {
+#pragma unroll
+      for (int u = 0; u < unrolled<D>; ++u, b += threads) draw.put_whole(g.quad(first + b, keys), g, first + b, b);
+    }
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < quads_per_thread && b < blocks; ++i, b += threads)
+      draw.put(g.quad(first + b, keys), g, first + b, b);
+  }
+}
+
+}  // namespace
+
+template <class D>
+void random_philox(random::Philox g, std::uint64_t slot, D d, View<typename D::value> A, Queue& q) {
+  if (A.empty()) return;
+  DeviceScope scope(q.device());
+  const Draw<D> draw(d, slot, A);
+  const std::int64_t blocks = draw.slots.blocks(), grid = ceil_div(blocks, threads * quads_per_thread);
+  require(grid <= 0x7fffffff, "random_philox: too many elements, ", A.size());
+  const auto kernel = draw.aligned ? random_philox_kernel<true, D> : random_philox_kernel<false, D>;
+  kernel<<<static_cast<unsigned>(grid), threads, random::table_bytes(d), stream_of(q)>>>(
+      g, random::PhiloxKeys(g.seed), draw, draw.slots.first_block(), blocks);
+  q.launched("random_philox");
+}
+
+#define INSTANTIATE(D) template void random_philox(random::Philox, std::uint64_t, D, View<D::value>, Queue&);
+DEVOBJ_FOR_EACH_DISTRIBUTION(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj::cuda

@@ -1,0 +1,214 @@
+// Draws in every place against the definition, bit for bit: EVERYWHERE the same numbers, whatever backend, instruction
+// set, split, leading dimension and alignment.
+#include <functional>
+
+#include "kernels/host/panel_simd.hpp"
+#include "rng_support.hpp"
+
+using namespace devobj;
+using namespace devobj::test;
+
+namespace {
+
+class RngDraws : public InEachPlace {};
+
+/// Calls f(name, d, draw) for distributions d and the draw(rng, A, queue) of their numbers.
+template <class F>
+void for_each_distribution(F&& f) {
+  using namespace random;
+  f("words", Words{}, [](Rng& r, View<std::int32_t> A, Queue& q) { r.words(A, q); });
+  f("uniform, float", UnitUniform<float>{}, [](Rng& r, View<float> A, Queue& q) { r.uniform<float>(A, q); });
+  f("uniform, double", UnitUniform<double>{}, [](Rng& r, View<double> A, Queue& q) { r.uniform<double>(A, q); });
+  f("uniform (-3, 5), float", random::Uniform<float>{-3, 8, std::nextafter(-3.f, 5.f), std::nextafter(5.f, -3.f)},
+    [](Rng& r, View<float> A, Queue& q) { r.uniform<float>(-3, 5, A, q); });
+  f("uniform (-3, 5), double", random::Uniform<double>{-3, 8, std::nextafter(-3., 5.), std::nextafter(5., -3.)},
+    [](Rng& r, View<double> A, Queue& q) { r.uniform<double>(-3, 5, A, q); });
+  f("normal, float", random::Normal<float>{0, 1}, [](Rng& r, View<float> A, Queue& q) { r.normal<float>(A, q); });
+  f("normal, double", random::Normal<double>{0, 1}, [](Rng& r, View<double> A, Queue& q) { r.normal<double>(A, q); });
+  f("normal 2, 3, float", random::Normal<float>{2, 3},
+    [](Rng& r, View<float> A, Queue& q) { r.normal<float>(2, 3, A, q); });
+  f("lognormal, float", LogNormal<float>{0.5f, 1.5f},
+    [](Rng& r, View<float> A, Queue& q) { r.lognormal<float>(0.5f, 1.5f, A, q); });
+  f("lognormal, double", LogNormal<double>{0.5, 1.5},
+    [](Rng& r, View<double> A, Queue& q) { r.lognormal<double>(0.5, 1.5, A, q); });
+  f("exponential, float", Exponential<float>{1},
+    [](Rng& r, View<float> A, Queue& q) { r.exponential<float>(2, A, q); });
+  f("exponential, double", Exponential<double>{1},
+    [](Rng& r, View<double> A, Queue& q) { r.exponential<double>(2, A, q); });
+  f("dice", Integers{1, 6, (0u - 6u) % 6u}, [](Rng& r, View<std::int32_t> A, Queue& q) { r.integers(1, 6, A, q); });
+  // 37 % of the words are rejected
+  constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+  constexpr std::uint32_t many = 0xa0000001u;
+  f("many integers", Integers{lowest, many, (0u - many) % many},
+    [](Rng& r, View<std::int32_t> A, Queue& q) { r.integers(lowest, 0x20000000, A, q); });
+  f("all integers", Integers{lowest, 0, 0},
+    [](Rng& r, View<std::int32_t> A, Queue& q) { r.integers(lowest, std::numeric_limits<std::int32_t>::max(), A, q); });
+  f("bernoulli, double", random::Bernoulli<double>{std::uint64_t{1} << 62, false},
+    [](Rng& r, View<double> A, Queue& q) { r.bernoulli<double>(0.25, A, q); });
+  f("bernoulli, integer", random::Bernoulli<std::int32_t>{std::uint64_t{1} << 62, false},
+    [](Rng& r, View<std::int32_t> A, Queue& q) { r.bernoulli<std::int32_t>(0.25, A, q); });
+}
+
+/// One draw of `count` elements after `skipped` words, on the device, against the definition.
+template <class D, class Draw>
+void check_draw(const std::string& name, D d, Draw&& draw, Generator kind, std::uint64_t skipped, std::int64_t count,
+                Queue& q) {
+  constexpr std::uint64_t seed = 0x123456789abcdef0u, stream = 3;
+  Rng rng(q, kind, seed, stream);
+  rng.skip(skipped);
+  const auto actual = drawn<typename D::value>(count, q, [&](auto A) { draw(rng, A, q); });
+  const std::uint64_t start = (skipped + D::words - 1) / D::words * D::words;
+  expect_same_bits(actual, reference(kind, seed, stream, start, count, d),
+                   name + ", " + name_of(kind) + ", " + std::to_string(count) + " after " + std::to_string(skipped));
+  EXPECT_EQ(rng.position(), count == 0 ? skipped : start + static_cast<std::uint64_t>(count) * D::words) << name;
+}
+
+TEST_P(RngDraws, AreTheDefinitionsBits) {
+  for_each_distribution([&](const std::string& name, auto d, auto draw) {
+    for (const Generator kind : own_generators())
+      for (const std::int64_t count : {0, 1, 3, 4, 5, 257})
+        for (const std::uint64_t skipped : {0u, 1u, 2u, 3u, 1021u})
+          check_draw(name, d, draw, kind, skipped, count, q());
+  });
+}
+
+TEST_P(RngDraws, PoissonNumbersAreTheHostsBits) {
+  Queue host(Backend::host);
+  for (const Generator kind : own_generators())
+    for (const double mean : {0.0, 1e-300, 0.1, 3.0, 9.99, 10.0, 33.3, 1e4, 1e9}) {
+      Rng here(q(), kind, 7), there(host, kind, 7);
+      const auto a = drawn<std::int32_t>(20000, q(), [&](auto A) { here.poisson(mean, A, q()); });
+      const auto b = drawn<std::int32_t>(20000, host, [&](auto A) { there.poisson(mean, A, host); });
+      expect_same_bits(a, b, "poisson " + std::to_string(mean));
+    }
+}
+
+TEST_P(RngDraws, ManyNumbersAreTheHostsInOtherPieces) {
+  Queue host(Backend::host);
+  constexpr std::int64_t count = 4 * random::lanes + 12345;  // more than a row of the lanes
+  for (const Generator kind : own_generators())
+    for_each_distribution([&](const std::string& name, auto d, auto draw) {
+      using T = typename decltype(d)::value;
+      constexpr std::uint64_t words = decltype(d)::words;
+      Rng here(q(), kind, 99);
+      here.skip(3);
+      const auto a = drawn<T>(count, q(), [&](auto A) { draw(here, A, q()); });
+      std::vector<T> b;
+      for (const std::int64_t to : {std::int64_t{777}, std::int64_t{400001}, count}) {
+        Rng there(host, kind, 99);
+        there.skip((3 + words - 1) / words * words + b.size() * words);
+        const auto piece =
+            drawn<T>(to - static_cast<std::int64_t>(b.size()), host, [&](auto A) { draw(there, A, host); });
+        b.insert(b.end(), piece.begin(), piece.end());
+      }
+      expect_same_bits(a, b, name + ", " + name_of(kind));
+    });
+}
+
+TEST_P(RngDraws, EveryInstructionSetHasTheSameBits) {
+  if (q().on_cuda()) GTEST_SKIP() << "skipped: a matter of the host";
+  for_each_distribution([&](const std::string& name, auto d, auto draw) {
+    for (const Generator kind : own_generators())
+      for (const host::Simd level : {host::Simd::baseline, host::Simd::avx2, host::Simd::avx512})
+        if (host::use_simd(level) == level) check_draw(name, d, draw, kind, 6, 1031, q());
+  });
+  host::use_simd(host::Simd::avx512);
+}
+
+TEST_P(RngDraws, TwoDrawsAreOneOfBothLengths) {
+  for (const Generator kind : own_generators())
+    for (const std::int64_t n1 : {1, 2, 3, 5, 1000})
+      for (const std::int64_t n2 : {1, 3, 1001}) {
+        const auto split = [&]<class T>(T, auto&& draw, const char* name) {
+          Rng once(q(), kind, 5), twice(q(), kind, 5);
+          const auto whole = drawn<T>(n1 + n2, q(), [&](auto A) { draw(once, A); });
+          auto parts = drawn<T>(n1, q(), [&](auto A) { draw(twice, A); });
+          const auto rest = drawn<T>(n2, q(), [&](auto A) { draw(twice, A); });
+          parts.insert(parts.end(), rest.begin(), rest.end());
+          expect_same_bits(parts, whole, std::string(name) + ", " + name_of(kind));
+        };
+        split(
+            float{}, [&](Rng& r, View<float> A) { r.normal<float>(A, q()); }, "normal, float");
+        split(
+            double{}, [&](Rng& r, View<double> A) { r.normal<double>(A, q()); }, "normal, double");
+        split(
+            float{}, [&](Rng& r, View<float> A) { r.uniform<float>(A, q()); }, "uniform, float");
+        split(
+            std::int32_t{}, [&](Rng& r, View<std::int32_t> A) { r.integers(1, 6, A, q()); }, "integers");
+        split(
+            std::int32_t{}, [&](Rng& r, View<std::int32_t> A) { r.poisson(20, A, q()); }, "poisson");
+      }
+}
+
+TEST_P(RngDraws, DoNotDependOnTheLeadingDimension) {
+  const auto check = [&]<class T>(T, auto&& draw, const std::string& name) {
+    for (const Generator kind : own_generators())
+      for (const auto& [rows, cols] :
+           {std::pair<std::int64_t, std::int64_t>{1, 7}, {2, 5}, {5, 3}, {67, 9}, {1000, 3}, {3, 700}}) {
+        Rng plain(q(), kind, 11), padded(q(), kind, 11);
+        plain.skip(1);
+        padded.skip(1);
+        Matrix<T> A(rows, cols, q());
+        draw(plain, A.view());
+        Padded<T> B(Dense<T>(rows, cols), q());
+        draw(padded, B.view());
+        expect_same(B.read(name.c_str()), download<T>(A, q()), name + ", " + name_of(kind));
+      }
+  };
+  check(
+      float{}, [&](Rng& r, View<float> A) { r.uniform<float>(A, q()); }, "uniform, float");
+  check(
+      double{}, [&](Rng& r, View<double> A) { r.normal<double>(A, q()); }, "normal, double");
+  check(
+      std::complex<float>{}, [&](Rng& r, View<std::complex<float>> A) { r.normal<std::complex<float>>(A, q()); },
+      "normal, complex");
+  check(
+      std::complex<double>{}, [&](Rng& r, View<std::complex<double>> A) { r.uniform<std::complex<double>>(A, q()); },
+      "uniform, double complex");
+}
+
+TEST_P(RngDraws, AnyAlignmentOfTheOutput) {
+  for (const Generator kind : own_generators())
+    for (std::int64_t offset = 0; offset < 5; ++offset) {
+      constexpr std::int64_t n = 777, room = 800;
+      Rng rng(q(), kind, 13);
+      Matrix<float> A(room, 1, q());
+      laset<float>(Uplo::General, -1, -1, A, q());
+      rng.uniform<float>(A({offset, offset + n}, {0, 1}), q());
+      const Dense<float> a = download<float>(A, q());
+      const auto expected = reference(kind, 13, 0, 0, n, random::UnitUniform<float>{});
+      for (std::int64_t i = 0; i < room; ++i) {
+        const bool inside = i >= offset && i < offset + n;
+        ASSERT_EQ(a[i], inside ? expected[static_cast<std::size_t>(i - offset)] : -1.0f) << i << ", offset " << offset;
+      }
+    }
+}
+
+TEST_P(RngDraws, ComplexNumbersAreTwoRealOnes) {
+  for (const Generator kind : own_generators()) {
+    Rng real(q(), kind, 17), complex(q(), kind, 17);
+    const auto x = drawn<double>(202, q(), [&](auto A) { real.normal<double>(A, q()); });
+    const auto z = drawn<std::complex<double>>(101, q(), [&](auto A) { complex.normal<std::complex<double>>(A, q()); });
+    for (std::size_t i = 0; i < 101; ++i) ASSERT_EQ(z[i], (std::complex<double>{x[2 * i], x[2 * i + 1]}));
+    EXPECT_EQ(real.position(), complex.position());
+  }
+}
+
+TEST_P(RngDraws, DifferentKindsFollowEachOther) {
+  // An odd number of words, then doubles from the next even word, then Poisson numbers from the next multiple of four.
+  for (const Generator kind : own_generators()) {
+    Rng rng(q(), kind, 19);
+    words_of(rng, 3, q());
+    const auto x = drawn<double>(1, q(), [&](auto A) { rng.uniform<double>(A, q()); });
+    EXPECT_EQ(x, reference(kind, 19, 0, 4, 1, random::UnitUniform<double>{}));
+    words_of(rng, 2 * 4 * random::lanes - 1, q());
+    EXPECT_EQ(rng.position(), static_cast<std::uint64_t>(5 + 8 * random::lanes));
+    const auto y = drawn<double>(3, q(), [&](auto A) { rng.uniform<double>(A, q()); });
+    EXPECT_EQ(y, reference(kind, 19, 0, 6 + 8 * random::lanes, 3, random::UnitUniform<double>{}));
+    EXPECT_EQ(rng.position(), static_cast<std::uint64_t>(12 + 8 * random::lanes));
+  }
+}
+
+DEVOBJ_IN_EACH_PLACE(RngDraws);
+
+}  // namespace
