@@ -1,0 +1,151 @@
+// Sums, minima and maxima: each thread those of its share, whole 16 bytes at a time, then the blocks', then one of all.
+// Which thread takes which elements depends on their number alone, so that results are the same bits on every GPU.
+#include <limits>
+
+#include "kernels/cuda/grid.cuh"
+#include "kernels/prims.hpp"
+
+namespace devobj::cuda {
+namespace {
+
+constexpr int threads = 256, final_threads = 1024;
+constexpr std::int64_t most_blocks = 1024;
+constexpr int unroll = 4;
+
+template <class T> struct alignas(16) Pack {
+  static constexpr int width = 16 / sizeof(T);
+  T element[width];
+};
+
+// ---- what is reduced: Value, an element's share, two values ----
+
+template <class T> struct Sum {
+  using Value = sum_t<T>;
+  static __device__ Value none() { return 0; }
+  static __device__ void add(Value& v, T x, std::int64_t) { v += x; }
+  static __device__ void add(Value& v, const Pack<T>& x, std::int64_t) {
+#pragma unroll
+    for (int e = 0; e < Pack<T>::width; ++e) v += x.element[e];
+  }
+  static __device__ Value join(Value a, Value b) { return a + b; }
+};
+
+/// The smallest or largest element, a NaN before all; of equal ones the first. Position 0: none so far.
+template <class T, bool largest> struct Best {
+  using Value = Extremum<T>;
+  static __device__ bool is_nan(T x) { return x != x; }
+  static __device__ Value none() { return {T(0), 0}; }
+  /// x comes later than what v has.
+  static __device__ void add(Value& v, T x, std::int64_t i) {
+    if (v.position == 0 || (!is_nan(v.value) && !(largest ? x <= v.value : x >= v.value))) v = {x, i + 1};
+  }
+  /// Few packs have anything to add: the test comes first.
+  static __device__ void add(Value& v, const Pack<T>& x, std::int64_t i) {
+    bool better = v.position == 0;
+#pragma unroll
+    for (int e = 0; e < Pack<T>::width; ++e) better |= largest ? !(x.element[e] <= v.value) : !(x.element[e] >= v.value);
+    if (!better) return;
+#pragma unroll
+    for (int e = 0; e < Pack<T>::width; ++e) add(v, x.element[e], i + e);
+  }
+  static __device__ Value join(Value a, Value b) {
+    if (a.position == 0 || b.position == 0) return a.position == 0 ? b : a;
+    const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value);
+    if (a_nan != b_nan) return a_nan ? a : b;
+    if (a_nan || a.value == b.value) return a.position < b.position ? a : b;
+    return (largest ? b.value > a.value : b.value < a.value) ? b : a;
+  }
+};
+
+/// The block's values put together, in thread 0.
+template <class Reduction, int block_threads>
+__device__ typename Reduction::Value of_block(typename Reduction::Value value) {
+  using Value = typename Reduction::Value;
+  __shared__ alignas(16) unsigned char memory[block_threads * sizeof(Value)];
+  auto values = reinterpret_cast<Value*>(memory);
+  values[threadIdx.x] = value;
+  __syncthreads();
+  for (int half = block_threads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) values[threadIdx.x] = Reduction::join(values[threadIdx.x], values[threadIdx.x + half]);
+    __syncthreads();
+  }
+  return values[0];
+}
+
+template <class T> __device__ Pack<T> pack_at(const T* x, std::int64_t at, bool aligned) {
+  if (aligned) return reinterpret_cast<const Pack<T>*>(x)[at];
+  Pack<T> pack;
+#pragma unroll
+  for (int e = 0; e < Pack<T>::width; ++e) pack.element[e] = x[at * Pack<T>::width + e];
+  return pack;
+}
+
+// Thread t of all takes the packs t, t + all threads, ..., four at a time; the elements behind the last whole pack go to the
+// first threads.
+template <class Reduction, bool aligned, class T>
+__global__ void __launch_bounds__(threads) share_kernel(const T* x, std::int64_t n, typename Reduction::Value* results) {
+  constexpr int width = Pack<T>::width;
+  const std::int64_t packs = n / width, step = std::int64_t(gridDim.x) * threads;
+  const std::int64_t me = std::int64_t(blockIdx.x) * threads + threadIdx.x;
+  auto value = Reduction::none();
+  std::int64_t p = me;
+  for (; p + (unroll - 1) * step < packs; p += unroll * step) {
+    Pack<T> pack[unroll];
+#pragma unroll
+    for (int u = 0; u < unroll; ++u) pack[u] = pack_at(x, p + u * step, aligned);
+#pragma unroll
+    for (int u = 0; u < unroll; ++u) Reduction::add(value, pack[u], (p + u * step) * width);
+  }
+  for (; p < packs; p += step) Reduction::add(value, pack_at(x, p, aligned), p * width);
+  if (const std::int64_t rest = packs * width + me; rest < n) Reduction::add(value, x[rest], rest);
+  value = of_block<Reduction, threads>(value);
+  if (threadIdx.x == 0) results[blockIdx.x] = value;
+}
+
+// One block: all results together, into result.
+template <class Reduction>
+__global__ void __launch_bounds__(final_threads)
+    final_kernel(const typename Reduction::Value* results, int count, typename Reduction::Value* result) {
+  auto value = static_cast<int>(threadIdx.x) < count ? results[threadIdx.x] : Reduction::none();
+  value = of_block<Reduction, final_threads>(value);
+  if (threadIdx.x == 0) *result = value;
+}
+
+template <class Reduction, class T> typename Reduction::Value reduce(const char* routine, View<T> x, Queue& q) {
+  using Value = typename Reduction::Value;
+  static_assert(most_blocks <= final_threads);
+  DeviceScope scope(q.device());
+  const std::int64_t n = x.size();
+  const auto blocks =
+      static_cast<unsigned>(std::clamp<std::int64_t>(ceil_div(n, threads * unroll * Pack<T>::width), 1, most_blocks));
+  auto* results = static_cast<Value*>(q.scratch((most_blocks + 1) * sizeof(Value)));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(x.data) % sizeof(Pack<T>) == 0;
+  if (aligned) share_kernel<Reduction, true><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
+  else share_kernel<Reduction, false><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
+  const Value* last = results;
+  if (blocks > 1) {
+    final_kernel<Reduction><<<1, final_threads, 0, stream_of(q)>>>(results, static_cast<int>(blocks), results + most_blocks);
+    last = results + most_blocks;
+  }
+  q.launched(routine);
+  Value result;
+  check(cudaMemcpyAsync(&result, last, sizeof result, cudaMemcpyDeviceToHost, stream_of(q)), routine);
+  q.wait();
+  return result;
+}
+
+}  // namespace
+
+template <class T> sum_t<T> reduce_sum(View<T> x, Queue& q) { return reduce<Sum<T>>("reduce_sum", x, q); }
+
+template <class T> Extremum<T> reduce_extremum(bool largest, View<T> x, Queue& q) {
+  return largest ? reduce<Best<T, true>>("reduce_max", x, q) : reduce<Best<T, false>>("reduce_min", x, q);
+}
+
+#define INSTANTIATE(T)                           \
+  template sum_t<T> reduce_sum(View<T>, Queue&); \
+  template Extremum<T> reduce_extremum(bool, View<T>, Queue&);
+DEVOBJ_FOR_EACH_PRIM(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj::cuda
