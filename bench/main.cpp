@@ -43,8 +43,22 @@ int main(int argc, char** argv) {
         return bench::run_blas(options, q);
       case bench::Mode::transfer:
         return bench::run_transfer(options, q);
+      case bench::Mode::rng:
+        return bench::run_rng(options, q);
       case bench::Mode::table1:
         return bench::run_table1(options, q);
+      case bench::Mode::update:
+        return bench::run_update(options, q);
+      case bench::Mode::fft:
+        return bench::run_fft(options, q);
+      case bench::Mode::prims:
+        return bench::run_prims(options, q);
+      case bench::Mode::wy:
+        return bench::run_wy(options, q);
+      case bench::Mode::givens_cpu:
+        return bench::run_givens_cpu(options, q);
+      case bench::Mode::givens_gpu:
+        return bench::run_givens_gpu(options, q);
     }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "devobj-bench: %s\n", e.what());

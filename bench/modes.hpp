@@ -9,6 +9,13 @@ namespace bench {
 int run_factorization(const Options& options, devobj::Queue& q);  ///< lu and qr
 int run_blas(const Options& options, devobj::Queue& q);
 int run_transfer(const Options& options, devobj::Queue& q);
+int run_rng(const Options& options, devobj::Queue& q);
 int run_table1(const Options& options, devobj::Queue& q);
+int run_update(const Options& options, devobj::Queue& q);
+int run_fft(const Options& options, devobj::Queue& q);
+int run_prims(const Options& options, devobj::Queue& q);
+int run_wy(const Options& options, devobj::Queue& q);
+int run_givens_cpu(const Options& options, devobj::Queue& q);
+int run_givens_gpu(const Options& options, devobj::Queue& q);
 
 }  // namespace bench

@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 
+#include "devobj/rng.hpp"
+
 namespace bench {
 namespace {
 
@@ -106,6 +108,9 @@ void add_factorization(CLI::App* app, Options& o, const std::map<std::string, de
   add(app, "--peer", "of lapack, cusolver, magma, or none; default cusolver on a GPU, lapack without", [&o](Words w) {
     o.peers = choose_list({"lapack", "cusolver", "magma", "none"}, w);
   });
+  add(app, "--math", "auto or strict: how native fp32 updates multiply", [&o](Words w) {
+    o.math = choose<devobj::Math>({{"auto", devobj::Math::automatic}, {"strict", devobj::Math::strict}}, w);
+  });
   app->add_option("--residual-max", o.residual_max, "no residual if m or n is larger")->capture_default_str();
   add_plot(app, o);
 }
@@ -148,6 +153,67 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   add_sizes(table1, o, "1000:11000:1000");
   table1->add_option("--out", o.out, "folder of table1.csv and the three plots")->capture_default_str();
 
+  CLI::App* update = app.add_subcommand("update", "Updates of a QR: figures 6 to 14 and tables 1 to 5 of paper 003, and qrupdate");
+  add_common(update, o);
+  add_types(update, o);
+  add_sizes(update, o, "500,1000,2000, for qrupdate");
+  std::vector<std::string> parts;
+  for (int i = 6; i <= 14; ++i) parts.push_back("figure" + std::to_string(i));
+  for (int i = 1; i <= 5; ++i) parts.push_back("table" + std::to_string(i));
+  parts.push_back("qrupdate");
+  o.parts = parts;
+  add(update, "--parts", "of figure6 ... figure14, table1 ... table5, qrupdate (host); default all",
+      [&o, parts](Words w) { o.parts = choose_list(parts, w); });
+  update->add_flag("--fit", o.fit, "instead: the times that the cost model is fitted to");
+  update->add_option("--out", o.out, "folder of the plots")->capture_default_str();
+  CLI::App* fft = app.add_subcommand("fft", "Fourier transforms beside raw cuFFT or FFTW");
+  add_common(fft, o);
+  add_types(fft, o);
+  add_sizes(fft, o, "65536,1048576,4194304,16777216,67108864 points on a GPU, the first three without");
+  CLI::App* prims = app.add_subcommand("prims", "Scans, reductions, sorting, ... beside raw CUB and cuSPARSE or std");
+  add_common(prims, o);
+  add(prims, "--type", "types, of i, s, d; default all", [&o](Words w) {
+    o.types.clear();
+    for (const auto& word : choose_list({"i", "s", "d"}, w)) o.types.push_back(word[0]);
+  });
+  add_sizes(prims, o, "65536,1048576,4194304,16777216,67108864 on a GPU, the first three without");
+  const std::vector<std::string> primitives = {"scan",       "segmented_scan", "reduce_sum", "reduce_min", "sort_keys",
+                                               "sort_pairs", "compact",        "histogram",  "spmv"};
+  add(prims, "--routine", "of scan, segmented_scan, reduce_sum, reduce_min, sort_keys, sort_pairs, compact, histogram, spmv; default all",
+      [&o, primitives](Words w) { o.primitives = choose_list(primitives, w); });
+  o.primitives = primitives;
+  CLI::App* wy = app.add_subcommand("wy", "Block Householder QR with explicit Q, and the non-blocked form, m = 2 n (paper 000)");
+  add_common(wy, o);
+  add_types(wy, o);
+  add_sizes(wy, o, "1000,2000,4000,8000 on a GPU, 500,1000 without; n, m = 2 n");
+  wy->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
+  wy->add_option("--cpu-max", o.cpu_max, "no time of the CPU for more columns")->capture_default_str();
+  add_plot(wy, o);
+  CLI::App* givens_cpu = app.add_subcommand("givens-cpu", "Givens QR on the CPU beside the variants of paper 004, its tables");
+  add_common(givens_cpu, o);
+  CLI::App* givens_gpu =
+      app.add_subcommand("givens-gpu", "Givens QR on the GPU, dense and heptadiagonal, beside paper 001's algorithm, its tables I, II");
+  add_common(givens_gpu, o);
+  add_types(givens_gpu, o);
+  add_sizes(givens_gpu, o, "the paper's");
+  givens_gpu->add_option("--residual-max", o.residual_max, "no residual if n is larger")->capture_default_str();
+  givens_gpu->add_option("--baseline-max", o.baseline_max, "no time of the paper's algorithm for larger matrices")
+      ->capture_default_str();
+  CLI::App* rng = app.add_subcommand("rng", "Random numbers beside cuRAND's or the C++ standard library's");
+  add_common(rng, o);
+  add_types(rng, o);
+  add_sizes(rng, o, "2^30 numbers on a GPU, 2^25 without");
+  const std::vector<std::string> distributions = {"words",     "uniform",     "normal",  "lognormal",
+                                                  "exponential", "integers", "poisson", "bernoulli"};
+  add(rng, "--routine", "of words, uniform, normal, lognormal, exponential, integers, poisson, bernoulli; default all",
+      [&o, distributions](Words w) { o.routines = choose_list(distributions, w); });
+  add(rng, "--generator", "of philox, state, and cuRAND's through the library; default philox,state", [&o](Words w) {
+    std::vector<std::string> known;
+    for (int g = 0; g < devobj::generators; ++g) known.push_back(devobj::name_of(static_cast<devobj::Generator>(g)));
+    o.generators = choose_list(known, w);
+  });
+  add(rng, "--peer", "none leaves the peers out", [&o](Words w) { o.peers = choose_list({"none"}, w); });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -155,9 +221,14 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
     return false;
   }
   const std::map<CLI::App*, Mode> modes = {
-      {lu, Mode::lu}, {qr, Mode::qr}, {blas, Mode::blas}, {transfer, Mode::transfer}, {table1, Mode::table1}};
+      {lu, Mode::lu}, {qr, Mode::qr}, {blas, Mode::blas}, {transfer, Mode::transfer},
+      {table1, Mode::table1}, {update, Mode::update}, {fft, Mode::fft}, {prims, Mode::prims},
+      {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng}};
   o.mode = modes.at(app.get_subcommands().front());
+  if (o.mode == Mode::rng && rng->count("--routine") == 0) o.routines = distributions;
+  if (o.mode == Mode::prims && prims->count("--type") == 0) o.types = {'i', 's', 'd'};
   if (o.mode == Mode::transfer && transfer->count("--type") == 0) o.types = {'s'};
+  if (o.mode == Mode::update && !o.fit && update->count("--type") == 0) o.types = {'s'};
   return true;
 }
 

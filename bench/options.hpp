@@ -11,7 +11,7 @@
 
 namespace bench {
 
-enum class Mode { lu, qr, blas, transfer, table1 };
+enum class Mode { lu, qr, blas, transfer, table1, update, fft, prims, wy, givens_cpu, givens_gpu, rng };
 
 struct Options {
   Mode mode = Mode::lu;
@@ -21,15 +21,22 @@ struct Options {
   devobj::Method method = devobj::Method::automatic;
   std::string method_name = "auto";
   std::int64_t block = 0;
+  devobj::Math math = devobj::Math::automatic;
   devobj::Backend backend = devobj::Backend::automatic;
   std::vector<std::string> peers = {"default"};
   Repeat repeat;
   std::int64_t residual_max = 20000;  ///< no residual for matrices with more rows or columns
   std::uint64_t seed = 1;
   std::vector<std::int64_t> bytes;    ///< transfer's sizes
-  std::vector<std::string> routines;  ///< blas's routines
+  std::vector<std::string> primitives;  ///< prims's
+  std::int64_t cpu_max = 4000;        ///< wy: no time of the CPU for more columns
+  std::int64_t baseline_max = 10000;  ///< givens-gpu: no time of the paper's algorithm for larger matrices
+  std::vector<std::string> routines;  ///< those of blas and rng
+  std::vector<std::string> generators = {"philox", "state"};  ///< of rng
   std::string csv, plot;
   std::string out = "bench/out";  ///< table1's folder
+  std::vector<std::string> parts;  ///< update's figures and tables
+  bool fit = false;                ///< update: times for the cost model
   std::string machine, commit;    ///< "": found out
 };
 

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "cuda_side.hpp"
+#include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
 #include "peers.hpp"
+#include "update_problem.hpp"
 
 namespace bench {
 
@@ -37,6 +39,15 @@ struct Solver {
   cusolverDnHandle_t handle = nullptr;
   cusolverDnParams_t params = nullptr;
 };
+
+/// The one of four functions that belongs to T.
+template <class T, class S, class D, class C, class Z>
+constexpr auto for_type(S s, D d, C c, Z z) {
+  if constexpr (std::is_same_v<T, float>) return s;
+  else if constexpr (std::is_same_v<T, double>) return d;
+  else if constexpr (std::is_same_v<T, std::complex<float>>) return c;
+  else return z;
+}
 
 }  // namespace
 
@@ -94,7 +105,52 @@ PeerResult cusolver_peer(const Problem<T>& p) {
   return result;
 }
 
-#define INSTANTIATE(T) template PeerResult cusolver_peer(const Problem<T>&);
+template <class T>
+double cusolver_least_squares_ms(View<T> A, View<T> b, const Repeat& repeat, Queue& q) {
+  using E = std::conditional_t<is_complex<T>, std::conditional_t<sizeof(T) == 8, cuComplex, cuDoubleComplex>, T>;
+  constexpr cudaDataType type = data_type<T>;
+  const std::int64_t m = A.rows, n = A.cols;
+  cuda::set_device(q.device());
+  Solver solver(q);
+  Matrix<T> W(m, n, q), w(m, 1, q), tau(n, 1, q);
+  std::size_t device_bytes = 0, host_bytes = 0;
+  check(cusolverDnXgeqrf_bufferSize(solver.handle, solver.params, m, n, type, W.data, m, type, tau.data, type,
+                                    &device_bytes, &host_bytes),
+        "cusolverDnXgeqrf_bufferSize");
+  const auto ormqr_size = for_type<T>(cusolverDnSormqr_bufferSize, cusolverDnDormqr_bufferSize,
+                                     cusolverDnCunmqr_bufferSize, cusolverDnZunmqr_bufferSize);
+  const auto apply = for_type<T>(cusolverDnSormqr, cusolverDnDormqr, cusolverDnCunmqr, cusolverDnZunmqr);
+  const int rows = static_cast<int>(m), cols = static_cast<int>(n);
+  const cublasOperation_t adjoint_op = is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
+  auto raw = [](View<T> v) { return reinterpret_cast<E*>(v.data); };
+  int lwork = 0;
+  check(ormqr_size(solver.handle, CUBLAS_SIDE_LEFT, adjoint_op, rows, 1, cols, raw(W), rows, raw(tau), raw(w), rows,
+                   &lwork),
+        "cusolverDn?ormqr_bufferSize");
+  Storage workspace(std::max(device_bytes, static_cast<std::size_t>(lwork) * sizeof(T)), q);
+  std::vector<char> host_workspace(host_bytes);
+  Matrix<std::int32_t> info(1, 1, q);
+  return median_ms(
+      repeat,
+      [&] {
+        devobj::copy<T>(A, W, q);
+        devobj::copy<T>(b, w, q);
+      },
+      [&] {
+        check(cusolverDnXgeqrf(solver.handle, solver.params, m, n, type, W.data, m, type, tau.data, type,
+                               workspace.data(), device_bytes, host_workspace.data(), host_bytes, info.data),
+              "cusolverDnXgeqrf");
+        check(apply(solver.handle, CUBLAS_SIDE_LEFT, adjoint_op, rows, 1, cols, raw(W), rows, raw(tau), raw(w), rows,
+                    static_cast<E*>(workspace.data()), lwork, info.data),
+              "cusolverDn?ormqr");
+        trsm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), W({0, n}, {0, n}), w({0, n}, {0, 1}), q);
+      },
+      [&] { q.wait(); });
+}
+
+#define INSTANTIATE(T)                                \
+  template PeerResult cusolver_peer(const Problem<T>&); \
+  template double cusolver_least_squares_ms<T>(View<T>, View<T>, const Repeat&, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 
