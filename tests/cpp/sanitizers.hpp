@@ -1,5 +1,5 @@
 // For tests that do what a sanitizer forbids by default: memory that cannot be had, threads in a forked child, an operator
-// new of their own.
+// new of their own. DEVOBJ_TEST_ASAN comes from the build where the tests themselves are not instrumented.
 #pragma once
 
 #if defined(__has_feature)
@@ -9,7 +9,7 @@
 #define DEVOBJ_TEST_TSAN
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) && !defined(DEVOBJ_TEST_ASAN)
 #define DEVOBJ_TEST_ASAN
 #elif defined(__SANITIZE_THREAD__)
 #define DEVOBJ_TEST_TSAN
