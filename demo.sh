@@ -7,7 +7,7 @@
 #   DEVOBJ_BACKEND=host ./demo.sh  on the host, whatever was built
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
-optional='gnuplot-nox libcli11-dev libgtest-dev'
+optional='gnuplot-nox libcli11-dev libgtest-dev libfftw3-dev'
 . tools/setup.sh
 
 setup_packages gnuplot

@@ -1,5 +1,5 @@
 # What `cmake --install` puts under the prefix:
-#   bin/devobj-info, bin/devobj-new-routine          (and devobj-bench, by bench/)
+#   bin/devobj-info, bin/devobj-rng-bits, bin/devobj-new-routine         (and devobj-bench, by bench/)
 #   include/devobj/                                  headers for C and C++
 #   lib/libdevobj.so                                 the library
 #   lib/devObject/fortran/GNU-12.2/                  modules and their library, for that compiler and version
@@ -15,10 +15,10 @@ set(devobj_share_dir ${CMAKE_INSTALL_DATADIR}/devObject)
 # The library finds those beside it, and CUDA's where they were when it was built.
 set_target_properties(devobj PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 file(RELATIVE_PATH devobj_bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_target_properties(devobj-info PROPERTIES INSTALL_RPATH "$ORIGIN/${devobj_bin_to_lib}")
+set_target_properties(devobj-info devobj-rng-bits PROPERTIES INSTALL_RPATH "$ORIGIN/${devobj_bin_to_lib}")
 
 install(TARGETS devobj EXPORT devObjectTargets)
-install(TARGETS devobj-info)
+install(TARGETS devobj-info devobj-rng-bits)
 install(EXPORT devObjectTargets NAMESPACE devObject:: DESTINATION ${devobj_config_dir})
 install(DIRECTORY devObjCpp/include/devobj TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(PROGRAMS tools/new-routine TYPE BIN RENAME devobj-new-routine)

@@ -45,9 +45,10 @@ missing_packages() {
   if have "$cxx"; then
     has_blas || echo libopenblas-dev
     { has_header gtest/gtest.h && has_library gtest; } || echo libgtest-dev
+    { has_header fftw3.h && has_library fftw3 && has_library fftw3f; } || echo libfftw3-dev
     has_header CLI/CLI.hpp || echo libcli11-dev
   else
-    echo libopenblas-dev libgtest-dev libcli11-dev
+    echo libopenblas-dev libgtest-dev libfftw3-dev libcli11-dev
   fi
   local word
   for word in "$@"; do
@@ -71,6 +72,7 @@ elsewhere() {
     cmake) echo "CMake 3.25 or later (cmake)" ;;
     gfortran) echo "a Fortran compiler (Fedora: gcc-gfortran; openSUSE, Arch: gcc-fortran)" ;;
     libopenblas-dev) echo "BLAS and LAPACK (Fedora, openSUSE: openblas-devel; Arch: openblas)" ;;
+    libfftw3-dev) echo "FFTW 3, both precisions (Fedora, openSUSE: fftw-devel, fftw3-devel; Arch: fftw)" ;;
     libgtest-dev) echo "GoogleTest (Fedora: gtest-devel; openSUSE, Arch: gtest)" ;;
     libcli11-dev) echo "CLI11 (Fedora: cli11-devel; openSUSE: cli11-devel; Arch: cli11)" ;;
     gnuplot-nox) echo "gnuplot (gnuplot)" ;;

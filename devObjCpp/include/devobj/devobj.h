@@ -99,7 +99,7 @@ int64_t devobj_live_objects(void);
 /* ---- objects ---- */
 /* A rows x cols object, not initialised. Errors: DEVOBJ_INVALID_ARGUMENT, DEVOBJ_OUT_OF_MEMORY. */
 devobj_status devobj_allocate(devobj_type type, int64_t rows, int64_t cols, devobj_handle *A);
-/* Frees the object; its memory stays while views of it live. Waits for the thread's queue if another thread allocated the
+/* Frees the object, or whatever else the handle stands for (a plan, a generator); its memory stays while views of it live. Waits for the thread's queue if another thread allocated the
  * object. Error: DEVOBJ_INVALID_HANDLE, twice freed included. */
 devobj_status devobj_free(devobj_handle A);
 /* The block of rows i1 ... i2 and columns j1 ... j2 (from 1, inclusive; i2 = i1 - 1 is empty) as an object that shares
@@ -107,7 +107,7 @@ devobj_status devobj_free(devobj_handle A);
 devobj_status devobj_view(devobj_handle A, int64_t i1, int64_t i2, int64_t j1, int64_t j2, devobj_handle *block);
 /* The same object under a new handle; the old handle becomes invalid. (For languages that copy handles.) */
 devobj_status devobj_move(devobj_handle A, devobj_handle *moved);
-/* 1 if the handle is a live object, else 0. Never an error. */
+/* 1 if the handle is live, else 0. Never an error. */
 int devobj_is_valid(devobj_handle A);
 /* Shape and type; null pointers are left out. */
 devobj_status devobj_shape(devobj_handle A, devobj_type *type, int64_t *rows, int64_t *cols, int64_t *ld);
@@ -197,5 +197,11 @@ void gpu_zgeqrf(const int *m, const int *n, void *a, const int *lda, void *tau, 
 #ifdef __cplusplus
 }
 #endif
+
+#include "devobj/devobj_qr_update.h"
+#include "devobj/devobj_fft.h"
+#include "devobj/devobj_prims.h"
+#include "devobj/devobj_givens.h"
+#include "devobj/devobj_rng.h"
 
 #endif
