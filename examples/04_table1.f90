@@ -92,6 +92,7 @@ contains
     integer(int64) :: start
 
     allocate (A(n, n), tau(n), ipiv(n), work(64*n))
+    call random_init(repeatable=.true., image_distinct=.false.)
     call random_number(A)
     A = 2*A - 1
     cpu_lu = huge(cpu_lu)

@@ -19,6 +19,7 @@ module test_support
 contains
 
   !> Opens the library. Where the GPU is asked for by DEVOBJ_BACKEND=cuda and there is none, the test ends as skipped.
+  !> Random numbers are the same in every run.
   subroutine begin(name)
     character(*), intent(in) :: name
     character(300) :: message
@@ -26,6 +27,7 @@ contains
 
     test_name = name
     message = ''
+    call random_init(repeatable=.true., image_distinct=.false.)
     call open_devObjects(stat=stat, errmsg=message)
     if (stat == devobj_no_device) then
       print '(2a)', 'skipped: no GPU: ', trim(message)
