@@ -54,6 +54,7 @@ __device__ inline void expect_bytes(Mailbox& box, int bytes) {
                : "memory");
 #endif
 }
+/// By any thread.
 __device__ inline void wait_for_bytes(Mailbox& box, int parity) {
 #if __CUDA_ARCH__ >= 900
   std::uint32_t open = 0;
@@ -67,13 +68,16 @@ __device__ inline void wait_for_bytes(Mailbox& box, int parity) {
         : "memory");
 #endif
 }
-/// The address of a place in this block's shared memory, for block `rank`.
-__device__ inline std::uint32_t remote_address(const void* pointer, int rank) {
+/// The address that a place in this block's shared memory has in block `rank`.
+__device__ inline std::uint32_t remote_address(std::uint32_t address, int rank) {
   std::uint32_t there = 0;
 #if __CUDA_ARCH__ >= 900
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(pointer)), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
 #endif
   return there;
+}
+__device__ inline std::uint32_t remote_address(const void* pointer, int rank) {
+  return remote_address(shared_address(pointer), rank);
 }
 /// Sends a piece to a remote address, counted by the mailbox at another.
 __device__ inline void send_piece(std::uint32_t to, int4 piece, std::uint32_t box) {
@@ -82,6 +86,36 @@ __device__ inline void send_piece(std::uint32_t to, int4 piece, std::uint32_t bo
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
       "r"(piece.x), "r"(piece.y), "r"(piece.z), "r"(piece.w), "r"(box)
       : "memory");
+#endif
+}
+
+/// The same with an element.
+__device__ inline void send(std::uint32_t to, float value, std::uint32_t box) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to),
+               "r"(__float_as_uint(value)), "r"(box)
+               : "memory");
+#endif
+}
+__device__ inline void send(std::uint32_t to, double value, std::uint32_t box) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(to),
+               "l"(__double_as_longlong(value)), "r"(box)
+               : "memory");
+#endif
+}
+__device__ inline void send(std::uint32_t to, float2 value, std::uint32_t box) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(to),
+               "r"(__float_as_uint(value.x)), "r"(__float_as_uint(value.y)), "r"(box)
+               : "memory");
+#endif
+}
+__device__ inline void send(std::uint32_t to, double2 value, std::uint32_t box) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(to),
+               "l"(__double_as_longlong(value.x)), "l"(__double_as_longlong(value.y)), "r"(box)
+               : "memory");
 #endif
 }
 

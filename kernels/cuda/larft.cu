@@ -1,7 +1,7 @@
 // T of the block reflector I - V T V^H. LAPACK's larft, forward and columnwise, from G = V^H V.
 #include <cstddef>
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/arithmetic.cuh"
 #include "kernels/kernels.hpp"
 
 namespace devobj::cuda {
@@ -10,19 +10,6 @@ namespace {
 constexpr int rows_per_block = 4;
 constexpr int panel = 8;                   // columns of T found together
 constexpr int slices = warp_size / panel;  // of the sums over l
-
-__device__ inline float shuffle(float x, int lane) {
-  return __shfl_sync(0xffffffffu, x, lane);
-}
-__device__ inline double shuffle(double x, int lane) {
-  return __shfl_sync(0xffffffffu, x, lane);
-}
-__device__ inline cuComplex shuffle(cuComplex x, int lane) {
-  return {shuffle(x.x, lane), shuffle(x.y, lane)};
-}
-__device__ inline cuDoubleComplex shuffle(cuDoubleComplex x, int lane) {
-  return {shuffle(x.x, lane), shuffle(x.y, lane)};
-}
 
 // Column j of T is T(0:j, j) = -tau_j T(0:j, 0:j) G(0:j, j), T(j, j) = tau_j. Row i of T needs nothing of the other
 // rows, so that a warp finds it alone, without a block's barrier, eight columns J at a time:

@@ -4,7 +4,7 @@
 
 #include <climits>
 
-#include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/reciprocal.cuh"
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/native.hpp"
@@ -16,7 +16,6 @@ constexpr int warps = threads / warp_size;
 constexpr int max_blocks = 512;
 // Buffers are taken in turn. A block may be one step ahead of another, which then still stores the step before.
 constexpr int turns = 3;
-constexpr unsigned all_lanes = 0xffffffff;
 
 /// A pivot candidate: the bits of its magnitude, which order as the magnitudes do; its position; its row in A.
 struct Candidate {

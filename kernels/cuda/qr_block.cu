@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/arithmetic.cuh"
 #include "kernels/qr_update.hpp"
 
 namespace devobj::cuda {
@@ -11,28 +11,6 @@ namespace {
 constexpr int warps = 16;
 constexpr int threads = warps * warp_size;
 
-template <class E>
-struct real_of_device {
-  using type = E;
-};
-template <>
-struct real_of_device<cuComplex> {
-  using type = float;
-};
-template <>
-struct real_of_device<cuDoubleComplex> {
-  using type = double;
-};
-template <class E>
-using real_of = typename real_of_device<E>::type;
-
-template <class E>
-__device__ E shuffle(E x, int lane) {
-  if constexpr (is_device_complex<E>)
-    return {__shfl_sync(0xffffffffu, x.x, lane), __shfl_sync(0xffffffffu, x.y, lane)};
-  else
-    return __shfl_sync(0xffffffffu, x, lane);
-}
 template <class E>
 __device__ E warp_sum(E x, int lane) {
 #pragma unroll
@@ -44,37 +22,6 @@ __device__ R warp_max(R x, int lane) {
 #pragma unroll
   for (int distance = warp_size / 2; distance > 0; distance /= 2) x = fmax(x, shuffle(x, lane ^ distance));
   return x;
-}
-
-// Parts of a number, so that one source serves real and complex types.
-template <class E>
-__device__ real_of<E> re(E a) {
-  if constexpr (is_device_complex<E>)
-    return a.x;
-  else
-    return a;
-}
-template <class E>
-__device__ real_of<E> im(E a) {
-  if constexpr (is_device_complex<E>)
-    return a.y;
-  else
-    return 0;
-}
-template <class E>
-__device__ E make(real_of<E> x, real_of<E> y = 0) {
-  if constexpr (is_device_complex<E>)
-    return {x, y};
-  else
-    return x;
-}
-template <class E>
-__device__ E times(E a, real_of<E> s) {
-  return make<E>(re(a) * s, im(a) * s);
-}
-template <class E>
-__device__ real_of<E> square(E a) {
-  return re(a) * re(a) + im(a) * im(a);
 }
 
 // Sums of squares between these bounds have lost nothing to underflow and not overflowed.
@@ -112,19 +59,19 @@ __device__ inline double inverse(double x) {
 // ||x||^2.
 template <class E>
 struct Reflector {
-  using R = real_of<E>;
+  using R = real_e<E>;
   E tau, scale;
   R beta;
   bool identity;
   __device__ static Reflector from(E alpha, R square_x, R total) {
-    if (square_x == 0 && im(alpha) == 0) return {make<E>(0), make<E>(0), re(alpha), true};
+    if (square_x == 0 && im(alpha) == 0) return {from_parts<E>(0), from_parts<E>(0), re(alpha), true};
     const R root = inverse_root(total), of_beta = -copysign(root, re(alpha));  // 1 / beta
     const R length = total * root, beta = -copysign(length + R(0.5) * root * (fma(-length, length, total)), re(alpha));
     const R d = re(alpha) - beta;
-    const E tau = make<E>(1 - re(alpha) * of_beta, -im(alpha) * of_beta);
+    const E tau = from_parts<E>(1 - re(alpha) * of_beta, -im(alpha) * of_beta);
     if constexpr (is_device_complex<E>) {
       const R norm = inverse(d * d + im(alpha) * im(alpha));
-      return {tau, make<E>(d * norm, -im(alpha) * norm), beta, false};
+      return {tau, from_parts<E>(d * norm, -im(alpha) * norm), beta, false};
     } else {
       return {tau, inverse(d), beta, false};
     }
@@ -174,14 +121,14 @@ struct Shared {
 // Afterwards T from V^H V by groups: T(:, g) = -T(:, before) G(before, g) T(g, g).
 template <class E, int K, int C>
 __global__ void __launch_bounds__(threads, 1) qr_block_kernel(Block<E> A, Block<E> V, Block<E> T) {
-  using R = real_of<E>;
+  using R = real_e<E>;
   using Memory = Shared<E, K, C>;
   constexpr int nb = Memory::nb;
   extern __shared__ double2 bytes[];
   Memory& shared = *reinterpret_cast<Memory*>(bytes);
   const int r = static_cast<int>(A.rows), c = static_cast<int>(A.cols), k = min(r, c);
   const int lane = threadIdx.x % warp_size, warp = __shfl_sync(0xffffffffu, threadIdx.x / warp_size, 0);  // uniform
-  const E zero = make<E>(0), one = make<E>(1);
+  const E zero = from_parts<E>(0), one = from_parts<E>(1);
   // whether a thread's i-th row is below row j; j < 16 C <= 64
   const auto below = [lane](int i, int j) { return i >= 2 || lane + i * warp_size > j; };
 
@@ -235,10 +182,10 @@ __global__ void __launch_bounds__(threads, 1) qr_block_kernel(Block<E> A, Block<
             largest = warp_max(largest, lane);
             exponent = largest > 0 && isfinite(largest) ? ilogb(largest) : 0;
             const R half = scalbn(R(1), -(exponent / 2)), rest = scalbn(R(1), exponent / 2 - exponent);
-            alpha = times(times(alpha, half), rest);
+            alpha = scaled(scaled(alpha, half), rest);
 #pragma unroll
             for (int i = 0; i < K; ++i)
-              if (below(i, j)) a[u][i] = times(times(a[u][i], half), rest);
+              if (below(i, j)) a[u][i] = scaled(scaled(a[u][i], half), rest);
           }
           const Reflector<E> h = Reflector<E>::from(alpha, re(products[u]), re(products[u]) + square(alpha));
           const R beta = exponent == 0 ? h.beta : scalbn(h.beta, exponent);
@@ -247,7 +194,7 @@ __global__ void __launch_bounds__(threads, 1) qr_block_kernel(Block<E> A, Block<
 #pragma unroll
           for (int i = 0; i < K; ++i) {
             if (below(i, j)) a[u][i] = product(a[u][i], h.scale);
-            if (i < 2 && lane + i * warp_size == j && !h.identity) a[u][i] = make<E>(beta);
+            if (i < 2 && lane + i * warp_size == j && !h.identity) a[u][i] = from_parts<E>(beta);
           }
           // on its right a -= v conj(tau) v^H a, on its left v_t^H v
           const E minus = negative(conjugate(h.tau));

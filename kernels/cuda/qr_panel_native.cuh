@@ -25,231 +25,12 @@
 #include <cstddef>
 #include <limits>
 
-#include "kernels/cuda/qr_cluster.cuh"
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/qr_panel_exchange.cuh"
+#include "kernels/cuda/qr_panel_reflector.cuh"
 #include "kernels/qr_panel_native.hpp"
 
 namespace devobj::cuda {
 namespace qr_panel {
-
-constexpr int slots = 8;
-constexpr int most_warps = 8;
-constexpr int most_blocks = 16;
-constexpr unsigned all_lanes = 0xffffffffu;
-
-// ---- arithmetic ----
-template <class E>
-struct real_of {
-  using type = E;
-};
-template <>
-struct real_of<cuComplex> {
-  using type = float;
-};
-template <>
-struct real_of<cuDoubleComplex> {
-  using type = double;
-};
-template <class E>
-using real = typename real_of<E>::type;
-
-// Rows of a thread: so many that a thread's part of the panel takes 128 registers.
-template <class E>
-constexpr int rows_of_thread = 64 / static_cast<int>(sizeof(E));
-
-template <class Real>
-__device__ Real re(Real a) {
-  return a;
-}
-__device__ inline float re(cuComplex a) {
-  return a.x;
-}
-__device__ inline double re(cuDoubleComplex a) {
-  return a.x;
-}
-template <class Real>
-__device__ Real im(Real) {
-  return 0;
-}
-__device__ inline float im(cuComplex a) {
-  return a.y;
-}
-__device__ inline double im(cuDoubleComplex a) {
-  return a.y;
-}
-
-__device__ inline float fused(float a, float b, float c) {
-  return fmaf(a, b, c);
-}
-__device__ inline double fused(double a, double b, double c) {
-  return fma(a, b, c);
-}
-/// c + conj(a) b
-template <class Real>
-__device__ Real add_conjugate_product(Real c, Real a, Real b) {
-  return fused(a, b, c);
-}
-__device__ inline cuComplex add_conjugate_product(cuComplex c, cuComplex a, cuComplex b) {
-  return {fused(a.y, b.y, fused(a.x, b.x, c.x)), fused(-a.y, b.x, fused(a.x, b.y, c.y))};
-}
-__device__ inline cuDoubleComplex add_conjugate_product(cuDoubleComplex c, cuDoubleComplex a, cuDoubleComplex b) {
-  return {fused(a.y, b.y, fused(a.x, b.x, c.x)), fused(-a.y, b.x, fused(a.x, b.y, c.y))};
-}
-/// c - a b
-template <class Real>
-__device__ Real subtract_product(Real c, Real a, Real b) {
-  return fused(-a, b, c);
-}
-__device__ inline cuComplex subtract_product(cuComplex c, cuComplex a, cuComplex b) {
-  return {fused(a.y, b.y, fused(-a.x, b.x, c.x)), fused(-a.y, b.x, fused(-a.x, b.y, c.y))};
-}
-__device__ inline cuDoubleComplex subtract_product(cuDoubleComplex c, cuDoubleComplex a, cuDoubleComplex b) {
-  return {fused(a.y, b.y, fused(-a.x, b.x, c.x)), fused(-a.y, b.x, fused(-a.x, b.y, c.y))};
-}
-template <class Real>
-__device__ Real times(Real a, Real factor) {
-  return a * factor;
-}
-__device__ inline cuComplex times(cuComplex a, float factor) {
-  return {a.x * factor, a.y * factor};
-}
-__device__ inline cuDoubleComplex times(cuDoubleComplex a, double factor) {
-  return {a.x * factor, a.y * factor};
-}
-template <class E>
-__device__ E from_real(real<E> a) {
-  if constexpr (is_device_complex<E>)
-    return {a, 0};
-  else
-    return a;
-}
-template <class E>
-__device__ real<E> square(E a) {
-  return fused(re(a), re(a), im(a) * im(a));
-}
-/// root = sqrt(a) and inverse = 1 / root to about the last bit, for a normal number; NaN for NaN, 0 and infinity.
-__device__ inline float approximate_inverse_root(float a) {
-  return rsqrtf(a);
-}
-__device__ inline double approximate_inverse_root(double a) {
-  double y;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-  const double e = fma(-a * y, y, 1.0);  // 2^-20; y (1 + e / 2 + 3 e^2 / 8)
-  return fma(fma(0.375, e, 0.5) * e, y, y);
-}
-template <class Real>
-__device__ void take_root(Real a, Real& root, Real& inverse) {
-  const Real y = approximate_inverse_root(a), half = y / 2, t = a * y;
-  root = fused(half, fused(-t, t, a), t);
-  inverse = fused(half, fused(-t, y, Real(1)), y);
-}
-/// 1 / a to about the last bit, for numbers whose inverse is a normal number; NaN for NaN, 0 and infinity.
-__device__ inline float reciprocal(float a) {
-  float y;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(a));
-  return fmaf(y, fmaf(-a, y, 1.0f), y);
-}
-__device__ inline double reciprocal(double a) {
-  double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-  const double e = fma(-a, y, 1.0);  // 2^-20
-  return fma(fma(e, e, e), y, y);
-}
-
-template <class E>
-__device__ E shuffle_from(E x, int lane) {
-  if constexpr (is_device_complex<E>)
-    return {__shfl_sync(all_lanes, x.x, lane), __shfl_sync(all_lanes, x.y, lane)};
-  else
-    return __shfl_sync(all_lanes, x, lane);
-}
-template <class E>
-__device__ E shuffle_across(E x, int distance) {
-  if constexpr (is_device_complex<E>)
-    return {__shfl_xor_sync(all_lanes, x.x, distance), __shfl_xor_sync(all_lanes, x.y, distance)};
-  else
-    return __shfl_xor_sync(all_lanes, x, distance);
-}
-template <class E>
-__device__ E choose(bool first, E a, E b) {
-  if constexpr (is_device_complex<E>)
-    return {first ? a.x : b.x, first ? a.y : b.y};
-  else
-    return first ? a : b;
-}
-
-/// Powers of two, and the sizes of squares for which they are used.
-template <class Real>
-struct Range2;
-template <>
-struct Range2<double> {
-  static constexpr int boost_exponent = 600;
-  static constexpr double boost = 0x1p600, shrink = 0x1p-600;
-  static constexpr double good_low = 0x1p-150, good_high = 0x1p150;  // a column's square: nothing to do
-  static constexpr double sure_low = 0x1p-900, sure_high = 0x1p900;  // a square that is itself right
-  static constexpr double tiny = 0x1p-900;                           // of what is left of a scaled column
-  static constexpr double small_alpha = 0x1p-400;
-};
-template <>
-struct Range2<float> {
-  static constexpr int boost_exponent = 90;
-  static constexpr float boost = 0x1p90f, shrink = 0x1p-90f;
-  static constexpr float good_low = 0x1p-12f, good_high = 0x1p40f;
-  static constexpr float sure_low = 0x1p-80f, sure_high = 0x1p120f;
-  static constexpr float tiny = 0x1p-80f;
-  static constexpr float small_alpha = 0x1p-36f;
-};
-/// a 2^e in two steps, so that no factor overflows
-template <class E>
-__device__ E scaled(E a, int e) {
-  using Real = real<E>;
-  const int half = e / 2;
-  return times(times(a, static_cast<Real>(ldexp(Real(1), half))), static_cast<Real>(ldexp(Real(1), e - half)));
-}
-
-// ---- the reflector ----
-
-/// The reflector of alpha and x below it, from rest = ||x||^2: x's multiple `scale` below a one is v. If x has been
-/// boosted, so has rest, twice; scale is for x as it is, and `back` takes beta to the size of the column.
-template <class E>
-__device__ __forceinline__ void make_reflector(E alpha, real<E> rest, bool boosted, E& scale, E& tau, real<E>& beta,
-                                               real<E>& back) {
-  using Real = real<E>;
-  using Limits = Range2<Real>;
-  if (boosted && rest == 0 && im(alpha) == 0) {
-    tau = E{};
-    scale = from_real<E>(1);
-    beta = re(alpha);
-  } else {
-    Real size, x_scale = 1;
-    E top = alpha;
-    if (!boosted) {
-      size = square(alpha) + rest;
-    } else if (square(alpha) < Limits::small_alpha * Limits::small_alpha) {
-      top = times(alpha, Limits::boost);
-      back = Limits::shrink;
-      size = square(top) + rest;
-    } else {
-      x_scale = Limits::shrink;
-      size = square(alpha) + rest * Limits::shrink * Limits::shrink;
-    }
-    Real norm, inverse_norm;
-    take_root(size, norm, inverse_norm);
-    const Real inverse_beta = -copysign(inverse_norm, re(top));
-    beta = -copysign(norm, re(top));
-    if constexpr (is_device_complex<E>) {
-      const E difference = {re(top) - beta, im(top)};
-      const Real inverse = reciprocal(square(difference)) * x_scale;
-      scale = {difference.x * inverse, -difference.y * inverse};
-      tau = {fused(-re(top), inverse_beta, Real(1)), -im(top) * inverse_beta};
-    } else {
-      scale = reciprocal(top - beta) * x_scale;
-      tau = fused(-top, inverse_beta, Real(1));
-    }
-  }
-}
-
-// ---- the panel ----
 
 template <class E>
 struct Panel {
@@ -258,170 +39,6 @@ struct Panel {
   std::int64_t above;  // rows of V before them
   Block<E> T;
   Strided<E> tau;
-};
-
-template <class E, int W>
-struct SharedMemory {
-  std::uint64_t mailbox[2];
-  alignas(16) E received[2][most_blocks][W];  // the blocks' sums
-  E parts[2][most_warps][W];                  // the warps' sums
-  E row[2][W];                                // row j, from block 0
-  E own_row[2][W];                            // row j, written by block 0
-  E factors[most_warps][W];                   // of the update: [group][slot]
-  E tau[W];
-  E scale[W];    // of the x that make the columns of V
-  E gram[W][W];  // gram[j][l] = (V^H V)(l, j), l < j
-  E T[W][W];     // T[j][i] = T(i, j)
-};
-
-/// What the blocks of a cooperative launch exchange, in device memory; count is null in a cluster.
-template <class E>
-struct Grid {
-  E* sums;  // [2][blocks][W]
-  E* row;   // [2][W]
-  unsigned* count;
-};
-
-__device__ inline void count_arrival(unsigned* count) {
-  __threadfence();
-  atomicAdd(count, 1u);
-}
-__device__ inline void await_arrivals(unsigned* count, unsigned arrivals) {
-  unsigned now;
-  do {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
-  } while (now < arrivals);
-}
-template <class E>
-__device__ E load_past_l1(const E* pointer) {
-  return __ldcg(pointer);
-}
-
-/// Adds over the lanes with equal group: half of the values move at each step, until lane p holds those of `kept` slots
-/// from p kept on (or of slot p / copies).
-template <int distance, int count, class E, int values>
-__device__ __forceinline__ void add_lanes(E (&x)[values], int lane) {
-  if constexpr (distance > 0) {
-    const bool upper = lane & distance;
-    if constexpr (count > 1) {
-#pragma unroll
-      for (int i = 0; i < count / 2; ++i) {
-        const E away = choose(upper, x[i], x[i + count / 2]), keep = choose(upper, x[i + count / 2], x[i]);
-        x[i] = sum(keep, shuffle_across(away, distance));
-      }
-      add_lanes<distance / 2, count / 2>(x, lane);
-    } else {
-      x[0] = sum(x[0], shuffle_across(x[0], distance));
-      add_lanes<distance / 2, 1>(x, lane);
-    }
-  }
-}
-
-template <class E, int G>
-struct Geometry {
-  static constexpr int W = slots * G, NP = warp_size / G, R = rows_of_thread<E>, rows_of_warp = NP * R;
-  static constexpr int per_lane = W > warp_size ? W / warp_size : 1;  // columns whose totals a lane has
-  static constexpr int kept = NP < slots ? slots / NP : 1;            // slots of a lane after add_lanes
-  static constexpr int copies = NP > slots ? NP / slots : 1;          // lanes with the same slot
-};
-
-/// The sums of one step travel through all warps and blocks.
-template <class E, int G, bool cooperative>
-struct Exchange {
-  using Shape = Geometry<E, G>;
-  static constexpr int W = Shape::W;
-  SharedMemory<E, W>& memory;
-  int lane, warp, warps, rank, blocks;
-  Grid<E> grid;
-  int step = 0;
-
-  /// totals[v] = sum of the first n rows of a table W wide, rounded up to a multiple of four (the others are zero).
-  __device__ __forceinline__ void add_up(const E (*table)[W], int n, E (&totals)[Shape::per_lane]) const {
-    E part[Shape::per_lane][4] = {};
-    if (lane < W) {
-#pragma unroll 1
-      for (int i = 0; i < n; i += 4) {
-#pragma unroll
-        for (int v = 0; v < Shape::per_lane; ++v) {
-#pragma unroll
-          for (int u = 0; u < 4; ++u) part[v][u] = sum(part[v][u], table[i + u][lane + warp_size * v]);
-        }
-      }
-    }
-#pragma unroll
-    for (int v = 0; v < Shape::per_lane; ++v) totals[v] = sum(sum(part[v][0], part[v][1]), sum(part[v][2], part[v][3]));
-  }
-
-  /// totals[v] = sum over all rows for column lane + 32 v; returns row j (from block 0's own_row[step % 2], which its
-  /// owner has written).
-  __device__ __forceinline__ const E* operator()(E (&x)[slots], E (&totals)[Shape::per_lane]) {
-    const int now = step & 1, phase = (step >> 1) & 1;
-    ++step;
-    add_lanes<Shape::NP / 2, slots>(x, lane);
-    const int group = lane / Shape::NP, p = lane % Shape::NP;
-    if (p % Shape::copies == 0) {
-#pragma unroll
-      for (int v = 0; v < Shape::kept; ++v)
-        memory.parts[now][warp][(p / Shape::copies * Shape::kept + v) * G + group] = x[v];
-    }
-    __syncthreads();
-    add_up(memory.parts[now], warps, totals);
-    if (blocks == 1) return memory.own_row[now];
-    if constexpr (cooperative) return through_memory(now, totals);
-    const std::uint32_t here = cluster::shared_address(&memory.received[now][rank][0]),
-                        row_here = cluster::shared_address(&memory.row[now][0]),
-                        mailbox_here = cluster::shared_address(&memory.mailbox[now]);
-    if (threadIdx.x == 0) cluster::mailbox_expect(&memory.mailbox[now], (blocks + 1) * W * sizeof(E));
-    if (lane < W)
-      for (int c = warp; c < blocks; c += warps) {
-        const std::uint32_t mailbox = cluster::remote_address(mailbox_here, c);
-#pragma unroll
-        for (int v = 0; v < Shape::per_lane; ++v) {
-          const int k = lane + warp_size * v;
-          cluster::send(cluster::remote_address(here, c) + k * sizeof(E), totals[v], mailbox);
-          if (rank == 0)
-            cluster::send(cluster::remote_address(row_here, c) + k * sizeof(E), memory.own_row[now][k], mailbox);
-        }
-      }
-    cluster::mailbox_wait(&memory.mailbox[now], phase);
-    add_up(memory.received[now], blocks, totals);
-    return memory.row[now];
-  }
-
- private:
-  /// The exchange of a cooperative launch. The blocks' sums are added in `warps` parts, then those.
-  __device__ __forceinline__ const E* through_memory(int now, E (&totals)[Shape::per_lane]) {
-    if (warp == 0 && lane < W) {
-#pragma unroll
-      for (int v = 0; v < Shape::per_lane; ++v) {
-        const int k = lane + warp_size * v;
-        grid.sums[(std::int64_t(now) * blocks + rank) * W + k] = totals[v];
-        if (rank == 0) grid.row[now * W + k] = memory.own_row[now][k];
-      }
-      __threadfence();
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      count_arrival(grid.count);
-      await_arrivals(grid.count, static_cast<unsigned>(step) * blocks);
-    }
-    __syncthreads();
-    if (lane < W) {
-#pragma unroll
-      for (int v = 0; v < Shape::per_lane; ++v) {
-        const int k = lane + warp_size * v;
-        E part{};
-#pragma unroll 4
-        for (int c = warp; c < blocks; c += warps)
-          part = sum(part, load_past_l1(&grid.sums[(std::int64_t(now) * blocks + c) * W + k]));
-        memory.parts[now][warp][k] = part;
-        if (warp == 0) memory.row[now][k] = load_past_l1(&grid.row[now * W + k]);
-      }
-    }
-    __syncthreads();
-    add_up(memory.parts[now], warps, totals);
-    return memory.row[now];
-  }
 };
 
 /// The exponent by which a column is to be divided, from its square t, for which it had been multiplied by 2^made:
@@ -443,7 +60,7 @@ __device__ __forceinline__ bool column_exponents(const E (&a)[Geometry<E, G>::R]
                                                  Exchange<E, G, cooperative>& exchange,
                                                  int (&exponent)[Geometry<E, G>::per_lane]) {
   using Shape = Geometry<E, G>;
-  using Real = real<E>;
+  using Real = real_e<E>;
   using Limits = Range2<Real>;
   bool known[Shape::per_lane] = {};
 #pragma unroll
@@ -457,8 +74,8 @@ __device__ __forceinline__ bool column_exponents(const E (&a)[Geometry<E, G>::R]
     for (int s = 0; s < slots; ++s) {
       Real sum_of_squares = 0;
 #pragma unroll
-      for (int r = 0; r < Shape::R; ++r) sum_of_squares += square(times(a[r][s], factor));
-      squares[s] = from_real<E>(sum_of_squares);
+      for (int r = 0; r < Shape::R; ++r) sum_of_squares += square(scaled(a[r][s], factor));
+      squares[s] = from_parts<E>(sum_of_squares);
     }
     exchange(squares, totals);
     bool all_known = true;
@@ -519,7 +136,7 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
                                           const int (&exponent)[Geometry<E, G>::per_lane], bool scaled_columns,
                                           int first_row) {
   using Shape = Geometry<E, G>;
-  using Real = real<E>;
+  using Real = real_e<E>;
   using Limits = Range2<Real>;
   constexpr int R = Shape::R, NP = Shape::NP, per_lane = Shape::per_lane;
   auto& memory = exchange.memory;
@@ -535,7 +152,7 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
     read_slot<E, G, 0, slots>(a, j / G, x);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      if constexpr (G > 1) x[r] = shuffle_from(x[r], j % G * NP + p);
+      if constexpr (G > 1) x[r] = shuffle(x[r], j % G * NP + p);
       if (first_row + r * NP <= j) x[r] = E{};
     }
     bool boosted = false;
@@ -553,7 +170,7 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
 #pragma unroll
       for (int r = 0; r < R; ++r) {
 #pragma unroll
-        for (int t = 0; t < slots; ++t) products[t] = add_conjugate_product(products[t], x[r], a[r][t]);
+        for (int t = 0; t < slots; ++t) products[t] = plus_conjugate_product(products[t], x[r], a[r][t]);
       }
       row = exchange(products, totals);
       E total_j = totals[0];
@@ -564,7 +181,7 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
       if (boosted || !(rest < Limits::tiny)) break;
       boosted = true;
 #pragma unroll
-      for (int r = 0; r < R; ++r) x[r] = times(x[r], Limits::boost);
+      for (int r = 0; r < R; ++r) x[r] = scaled(x[r], Limits::boost);
 #pragma unroll
       for (int t = 0; t < slots; ++t) {
         int k = t * G + group;
@@ -591,14 +208,14 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
         memory.factors[warp][k % G * slots + k / G] = product(c, scale);
         if (recorder && k < w) {
           const E r_jk = sum(row[k], negative(c));
-          panel.A(j, k) = scaled_columns ? scaled(r_jk, exponent[v]) : r_jk;
+          panel.A(j, k) = scaled_columns ? times_power(r_jk, exponent[v]) : r_jk;
         }
       } else if (k == j) {
         own_scale[v] = scale;
         if (warp == 0) memory.scale[j] = scale;
         if (recorder) {
-          const E r_jj = from_real<E>(beta * back);
-          panel.A(j, j) = scaled_columns ? scaled(r_jj, exponent[v]) : r_jj;
+          const E r_jj = from_parts<E>(beta * back);
+          panel.A(j, j) = scaled_columns ? times_power(r_jj, exponent[v]) : r_jj;
           panel.tau[j] = memory.tau[j] = tau;
         }
       } else if (recorder && k < j) {
@@ -615,7 +232,7 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
     for (int t = 0; t < slots; ++t) {
       if (t * G + group > j) {
 #pragma unroll
-        for (int r = 0; r < R; ++r) a[r][t] = subtract_product(a[r][t], x[r], factors[t]);
+        for (int r = 0; r < R; ++r) a[r][t] = minus_product(a[r][t], x[r], factors[t]);
       }
     }
   }
@@ -691,9 +308,9 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
     (&memory.received[0][0][0])[e] = (&memory.received[1][0][0])[e] = E{};
   __syncthreads();
   if (in_cluster) {
-    if (threadIdx.x < 2) cluster::mailbox_open(&memory.mailbox[threadIdx.x]);
+    if (threadIdx.x < 2) open_mailbox(memory.mailbox[threadIdx.x]);
     __syncthreads();
-    cluster::barrier_arrive();
+    cluster_arrive();
   }
   // the panel, with zeros around it
   const int m = static_cast<int>(panel.A.rows), w = static_cast<int>(panel.A.cols);
@@ -707,7 +324,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
       a[r][t] = i < m && k < w ? panel.A(i, k) : E{};
     }
   }
-  if (in_cluster) cluster::barrier_wait();
+  if (in_cluster) cluster_wait();
 
   int exponent[per_lane];
   const bool scaled_columns = column_exponents<E, G, cooperative>(a, exchange, exponent);
@@ -720,13 +337,13 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
 #pragma unroll
     for (int t = 0; t < slots; ++t) {
 #pragma unroll
-      for (int r = 0; r < R; ++r) a[r][t] = scaled(a[r][t], -exponents[t * G + group]);
+      for (int r = 0; r < R; ++r) a[r][t] = times_power(a[r][t], -exponents[t * G + group]);
     }
     __syncwarp();
   }
 
   eliminate<E, G, cooperative>(a, panel, exchange, exponent, scaled_columns, first_row);
-  if (in_cluster) cluster::barrier_arrive();  // no block leaves while another may write into it
+  if (in_cluster) cluster_arrive();  // no block leaves while another may write into it
 
   // V below the diagonal to A, and with its ones and zeros to V
   __syncthreads();
@@ -739,7 +356,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
       if (i >= m || k >= w) continue;
       const E v = product(a[r][t], scale);
       if (i > k) panel.A(i, k) = v;
-      panel.V(i, k) = i > k ? v : from_real<E>(i == k ? 1 : 0);
+      panel.V(i, k) = i > k ? v : from_parts<E>(i == k ? 1 : 0);
     }
   }
   for (std::int64_t e = std::int64_t(rank) * blockDim.x + threadIdx.x; e < panel.above * w;
@@ -753,7 +370,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
       panel.T(i, j) = i <= j ? memory.T[j][i] : E{};
     }
   }
-  if (in_cluster) cluster::barrier_wait();
+  if (in_cluster) cluster_wait();
 }
 
 // ---- launch ----
@@ -770,9 +387,8 @@ int blocks_possible(int device) {
     cudaGetLastError();
     return 0;  // more shared memory than this GPU has
   }
-  int major = 0, result = 1;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "qr_panel_native");
-  if (major >= 9) {
+  int result = 1;
+  if (clusters_usable(kernel)) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "qr_panel_native");
     for (int blocks = most_blocks; blocks > 1 && result == 1; blocks /= 2) {
       cudaLaunchConfig_t config = {};

@@ -45,7 +45,7 @@ struct Work {
 template <class E>
 __device__ E inverse_of(E a) {
   if constexpr (is_device_complex<E>) {
-    const real<E> d = 1 / square(a);
+    const real_e<E> d = 1 / square(a);
     return {a.x * d, -a.y * d};
   } else {
     return 1 / a;
@@ -55,7 +55,7 @@ __device__ E inverse_of(E a) {
 // R1 and R1^-1 from G, in one block: row operations on [G | I] give [R1 | R1^-H].
 template <class E>
 __global__ void __launch_bounds__(small_threads) start_kernel(Work<E>* work, int w) {
-  using Real = real<E>;
+  using Real = real_e<E>;
   constexpr int W = width<E>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   auto M = reinterpret_cast<E(*)[W + 1]>(shared_bytes);  // M[column][row], 2 W columns
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(small_threads) start_kernel(Work<E>* work, int
   for (int e = t; e < W * W; e += small_threads) {
     const int i = e % W, j = e / W;
     const bool inside = i < w && j < w;
-    M[j][i] = inside ? work->gram[j][i] : from_real<E>(i == j ? 1 : 0);
-    M[W + j][i] = from_real<E>(i == j ? 1 : 0);
+    M[j][i] = inside ? work->gram[j][i] : from_parts<E>(i == j ? 1 : 0);
+    M[W + j][i] = from_parts<E>(i == j ? 1 : 0);
   }
   __syncthreads();
   const Real low = Range2<Real>::good_low, high = Range2<Real>::good_high;
@@ -84,12 +84,12 @@ __global__ void __launch_bounds__(small_threads) start_kernel(Work<E>* work, int
     if (!good) break;
     const Real root = Real(1) / sqrt(pivot);
     __syncthreads();
-    for (int c = k + t; c < 2 * W; c += small_threads) M[c][k] = times(M[c][k], root);
+    for (int c = k + t; c < 2 * W; c += small_threads) M[c][k] = scaled(M[c][k], root);
     __syncthreads();
     // row i -= conj(R(k, i)) row k
     for (int e = t; e < (2 * W - k - 1) * W; e += small_threads) {
       const int c = k + 1 + e / W, i = e % W;
-      if (i > k && (c >= W || c >= i)) M[c][i] = subtract_product(M[c][i], conjugate(M[i][k]), M[c][k]);
+      if (i > k && (c >= W || c >= i)) M[c][i] = minus_product(M[c][i], conjugate(M[i][k]), M[c][k]);
     }
     __syncthreads();
   }
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(small_threads) start_kernel(Work<E>* work, int
   if (t < W) {
     Real sum_of_squares = 0;
     for (int j = 0; j < w && good; ++j)
-      sum_of_squares += square(times(M[W + t][j], t < w ? Real(1) / size[t] : Real(0)));
+      sum_of_squares += square(scaled(M[W + t][j], t < w ? Real(1) / size[t] : Real(0)));
     worst[t] = sum_of_squares;
   }
   __syncthreads();
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(small_threads) start_kernel(Work<E>* work, int
 // Everything of order w, in one block. gram is now Q1^H Q1; the first w rows of V hold Q1's.
 template <class E>
 __global__ void __launch_bounds__(small_threads) finish_kernel(Panel<E> panel, Work<E>* work) {
-  using Real = real<E>;
+  using Real = real_e<E>;
   constexpr int W = width<E>, parts = W * W / small_threads;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   auto memory = reinterpret_cast<E(*)[W][W + 1]>(shared_bytes);
@@ -130,11 +130,11 @@ __global__ void __launch_bounds__(small_threads) finish_kernel(Panel<E> panel, W
   for (int e = t; e < W * W; e += small_threads) {
     const int i = e % W, j = e / W;
     const bool inside = i < w && j < w;
-    E z = inside ? work->gram[j][i] : from_real<E>(i == j ? 1 : 0);
-    if (i == j) z = sum(z, from_real<E>(-1));
+    E z = inside ? work->gram[j][i] : from_parts<E>(i == j ? 1 : 0);
+    if (i == j) z = sum(z, from_parts<E>(-1));
     good = good && magnitude(z) * magnitude(z) * w < epsilon<Real> / 16;
-    Z[j][i] = i < j ? z : i == j ? from_real<E>(re(z) / 2) : E{};
-    P[j][i] = inside ? panel.V(i, j) : from_real<E>(i == j ? -1 : 0);
+    Z[j][i] = i < j ? z : i == j ? from_parts<E>(re(z) / 2) : E{};
+    P[j][i] = inside ? panel.V(i, j) : from_parts<E>(i == j ? -1 : 0);
     R[j][i] = work->R1[j][i];
   }
   if (!__syncthreads_and(good)) {
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(small_threads) finish_kernel(Panel<E> panel, W
     p[u] = P[j][i];
     r[u] = R[j][i];
     for (int l = 0; l <= j; ++l) {
-      p[u] = subtract_product(p[u], P[l][i], Z[j][l]);
+      p[u] = minus_product(p[u], P[l][i], Z[j][l]);
       r[u] = sum(r[u], product(Z[l][i], R[j][l]));
     }
   }
@@ -159,21 +159,21 @@ __global__ void __launch_bounds__(small_threads) finish_kernel(Panel<E> panel, W
     const int e = t + u * small_threads, i = e % W, j = e / W;
     P[j][i] = p[u];
     R[j][i] = r[u];
-    X[j][i] = i == j ? sum(from_real<E>(1), negative(Z[j][i])) : negative(Z[j][i]);  // R2^-1
+    X[j][i] = i == j ? sum(from_parts<E>(1), negative(Z[j][i])) : negative(Z[j][i]);  // R2^-1
   }
   __syncthreads();
   // P = L U of I - Q_top S, column by column; the columns to the right wait for their signs
   for (int j = 0; j < w; ++j) {
     const E pivot = P[j][j];
     const Real s = -copysign(Real(1), re(pivot));
-    const E u_jj = sum(from_real<E>(1), times(pivot, -s)), inverse = inverse_of(u_jj);
+    const E u_jj = sum(from_parts<E>(1), scaled(pivot, -s)), inverse = inverse_of(u_jj);
     __syncthreads();
-    if (t < w) P[j][t] = t < j ? times(P[j][t], -s) : t == j ? u_jj : product(times(P[j][t], -s), inverse);
+    if (t < w) P[j][t] = t < j ? scaled(P[j][t], -s) : t == j ? u_jj : product(scaled(P[j][t], -s), inverse);
     if (t == 0) sign[j] = s;
     __syncthreads();
     for (int e = t; e < (w - j - 1) * W; e += small_threads) {
       const int k = j + 1 + e / W, i = e % W;
-      if (i > j && i < w) P[k][i] = subtract_product(P[k][i], P[j][i], P[k][j]);
+      if (i > j && i < w) P[k][i] = minus_product(P[k][i], P[j][i], P[k][j]);
     }
     __syncthreads();
   }
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(small_threads) finish_kernel(Panel<E> panel, W
   for (int e = t; e < W * W; e += small_threads) {
     const int i = e % W, j = e / W;
     Z[j][i] = i <= j && j < w ? P[j][i] : E{};
-    X[j][i] = times(X[j][i], j < w ? -sign[j] : Real(0));
+    X[j][i] = scaled(X[j][i], j < w ? -sign[j] : Real(0));
   }
   __syncthreads();
   for (int k = 0; k < w; ++k) {
@@ -190,8 +190,8 @@ __global__ void __launch_bounds__(small_threads) finish_kernel(Panel<E> panel, W
     __syncthreads();
     for (int e = t; e < (w - k - 1) * W; e += small_threads) {
       const int j = k + 1 + e / W, i = e % W;
-      X[j][i] = subtract_product(X[j][i], X[k][i], P[j][k]);
-      if (i <= k) Z[j][i] = subtract_product(Z[j][i], Z[k][i], conjugate(P[k][j]));
+      X[j][i] = minus_product(X[j][i], X[k][i], P[j][k]);
+      if (i <= k) Z[j][i] = minus_product(Z[j][i], Z[k][i], conjugate(P[k][j]));
     }
     __syncthreads();
   }
@@ -199,8 +199,8 @@ __global__ void __launch_bounds__(small_threads) finish_kernel(Panel<E> panel, W
     const int i = e % W, j = e / W;
     work->B[j][i] = X[j][i];
     if (i >= w || j >= w) continue;
-    panel.A(i, j) = i > j ? P[j][i] : i == j ? from_real<E>(re(R[j][i]) * sign[i]) : times(R[j][i], sign[i]);
-    panel.V(i, j) = i > j ? P[j][i] : from_real<E>(i == j ? 1 : 0);
+    panel.A(i, j) = i > j ? P[j][i] : i == j ? from_parts<E>(re(R[j][i]) * sign[i]) : scaled(R[j][i], sign[i]);
+    panel.V(i, j) = i > j ? P[j][i] : from_parts<E>(i == j ? 1 : 0);
     panel.T(i, j) = i <= j ? Z[j][i] : E{};
     if (i == j) panel.tau[i] = Z[i][i];
   }
@@ -282,7 +282,7 @@ __device__ void add_grid(E (&x)[W], E (&totals)[W / warp_size], SharedMemory<E, 
 // The same steps as in qr_panel_native_kernel, with the panel in device memory. All blocks together (cooperative).
 template <class E>
 __global__ void __launch_bounds__(threads, 1) column_kernel(Panel<E> panel, Grid<E> grid, const int* done) {
-  using Real = real<E>;
+  using Real = real_e<E>;
   using Limits = Range2<Real>;
   constexpr int W = width<E>, per_lane = W / warp_size;
   if (*done != 0) return;
@@ -309,7 +309,7 @@ __global__ void __launch_bounds__(threads, 1) column_kernel(Panel<E> panel, Grid
     for (std::int64_t i = first; i < m; i += stride) {
 #pragma unroll
       for (int k = 0; k < W; ++k)
-        if (k < w) squares[k] = sum(squares[k], from_real<E>(square(times(panel.A(i, k), factor))));
+        if (k < w) squares[k] = sum(squares[k], from_parts<E>(square(scaled(panel.A(i, k), factor))));
     }
     add_grid<E, W>(squares, totals, memory, grid, step);
     bool all_known = true;
@@ -326,7 +326,7 @@ __global__ void __launch_bounds__(threads, 1) column_kernel(Panel<E> panel, Grid
     for (int k = warp_size * v; k < min(w, warp_size * (v + 1)); ++k) {
       const int e = __shfl_sync(all_lanes, exponent[v], k % warp_size);
       if (e != 0)
-        for (std::int64_t i = first; i < m; i += stride) panel.A(i, k) = scaled(panel.A(i, k), -e);
+        for (std::int64_t i = first; i < m; i += stride) panel.A(i, k) = times_power(panel.A(i, k), -e);
     }
   }
 
@@ -342,18 +342,18 @@ __global__ void __launch_bounds__(threads, 1) column_kernel(Panel<E> panel, Grid
         E x_before{}, x = panel.A(i, j);
         if (update) {
           x_before = panel.A(i, j - 1);
-          x = subtract_product(x, x_before, factors[j]);
+          x = minus_product(x, x_before, factors[j]);
         }
-        if (boosted && i > j) x = times(x, Limits::boost);
+        if (boosted && i > j) x = scaled(x, Limits::boost);
         panel.A(i, j) = x;
         if (i == j) x = E{};
 #pragma unroll
         for (int k = 0; k < W; ++k) {
           if (k >= w) continue;
           E a = panel.A(i, k);
-          if (update && k > j) panel.A(i, k) = a = subtract_product(a, x_before, factors[k]);
+          if (update && k > j) panel.A(i, k) = a = minus_product(a, x_before, factors[k]);
           if (i == j) grid.row[(step & 1) * W + k] = a;
-          products[k] = add_conjugate_product(products[k], x, a);
+          products[k] = plus_conjugate_product(products[k], x, a);
         }
         if (i == j) __threadfence();
       }
@@ -382,12 +382,12 @@ __global__ void __launch_bounds__(threads, 1) column_kernel(Panel<E> panel, Grid
       if (k > j && k < w) {
         const E c = product(conjugate(tau), sum(row[v], product(conjugate(scale), totals[v])));
         if (warp == 0) factors[k] = product(c, scale);
-        if (recorder) panel.A(j, k) = scaled(sum(row[v], negative(c)), exponent[v]);
+        if (recorder) panel.A(j, k) = times_power(sum(row[v], negative(c)), exponent[v]);
       } else if (k == j) {
         own_scale[v] = scale;
         if (warp == 0) memory.scale[j] = scale;
         if (recorder) {
-          panel.A(j, j) = scaled(from_real<E>(beta * back), exponent[v]);
+          panel.A(j, j) = times_power(from_parts<E>(beta * back), exponent[v]);
           panel.tau[j] = memory.tau[j] = tau;
         }
       } else if (k < j && recorder) {
@@ -400,7 +400,7 @@ __global__ void __launch_bounds__(threads, 1) column_kernel(Panel<E> panel, Grid
 
   for (std::int64_t i = first; i < m; i += stride)
     for (int k = 0; k < w; ++k) {
-      const E v = i > k ? product(panel.A(i, k), memory.scale[k]) : from_real<E>(i == k ? 1 : 0);
+      const E v = i > k ? product(panel.A(i, k), memory.scale[k]) : from_parts<E>(i == k ? 1 : 0);
       if (i > k) panel.A(i, k) = v;
       panel.V(i, k) = v;
     }

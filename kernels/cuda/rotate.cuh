@@ -1,26 +1,10 @@
 // Plane rotations in kernels.
 #pragma once
 
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/arithmetic.cuh"
 #include "kernels/rotation.hpp"
 
 namespace devobj::cuda {
-
-/// The real type under a kernel's element type.
-template <class E>
-struct real_of {
-  using type = E;
-};
-template <>
-struct real_of<cuComplex> {
-  using type = float;
-};
-template <>
-struct real_of<cuDoubleComplex> {
-  using type = double;
-};
-template <class E>
-using real_e = typename real_of<E>::type;
 
 /// make_rotation for elements.
 template <class E>
@@ -43,19 +27,6 @@ __device__ inline void rotate_pair(E& x, E& y, real_e<E> c, E s) {
     x = c * a + s * y;
     y = c * y - s * a;
   }
-}
-
-__device__ inline float shuffle(float x, int lane) {
-  return __shfl_sync(0xffffffffu, x, lane);
-}
-__device__ inline double shuffle(double x, int lane) {
-  return __shfl_sync(0xffffffffu, x, lane);
-}
-__device__ inline cuComplex shuffle(cuComplex x, int lane) {
-  return {shuffle(x.x, lane), shuffle(x.y, lane)};
-}
-__device__ inline cuDoubleComplex shuffle(cuDoubleComplex x, int lane) {
-  return {shuffle(x.x, lane), shuffle(x.y, lane)};
 }
 
 }  // namespace devobj::cuda

@@ -3,7 +3,7 @@
 //   Bt (rows x w)      thread r owns row r of Bt, one right-hand side, in registers; a block of threads loads and stores
 //   r -> x0 x1 x2 ...  columns of Bt coalesced. Lt is in shared memory, read by all threads at the same place:
 //                      x_i -= x_j Lt(j, i) for i > j, j = 0, 1, ...
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/arithmetic.cuh"
 #include "kernels/kernels.hpp"
 
 namespace devobj::cuda {
@@ -13,17 +13,6 @@ constexpr int threads = 128;
 
 // Columns that a thread can hold in registers.
 template <class E> constexpr int max_width = sizeof(E) == 16 ? 32 : 64;
-
-__device__ inline void subtract_product(float& x, float a, float b) { x = fmaf(-a, b, x); }
-__device__ inline void subtract_product(double& x, double a, double b) { x = fma(-a, b, x); }
-__device__ inline void subtract_product(cuComplex& x, cuComplex a, cuComplex b) {
-  x.x = fmaf(a.y, b.y, fmaf(-a.x, b.x, x.x));
-  x.y = fmaf(-a.y, b.x, fmaf(-a.x, b.y, x.y));
-}
-__device__ inline void subtract_product(cuDoubleComplex& x, cuDoubleComplex a, cuDoubleComplex b) {
-  x.x = fma(a.y, b.y, fma(-a.x, b.x, x.x));
-  x.y = fma(-a.y, b.x, fma(-a.x, b.y, x.y));
-}
 
 template <class E, int width> __global__ void __launch_bounds__(threads) trsm_right_unit_kernel(Block<E> Lt, Block<E> Bt) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -43,7 +32,7 @@ template <class E, int width> __global__ void __launch_bounds__(threads) trsm_ri
   for (int j = 0; j < width; ++j) {
     __syncwarp();  // keeps the compiler from loading rows of L far ahead, which would fill the registers
 #pragma unroll
-    for (int i = j + 1; i < width; ++i) subtract_product(x[i], x[j], L[j * width + i]);
+    for (int i = j + 1; i < width; ++i) x[i] = minus_product(x[i], x[j], L[j * width + i]);
   }
   asm volatile("" : "+l"(row));  // the addresses are computed again: kept, they would fill the registers too
 #pragma unroll
