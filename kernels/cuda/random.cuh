@@ -72,6 +72,7 @@ struct Draw {
       else
         to[k] = v[k];
     }
+    static_assert(step == 1 || (step * sizeof(T) == 16 && (step == 4 || std::is_same_v<T, double>)));
   }
   __device__ static std::uint32_t bits(std::int32_t x) {
     return static_cast<std::uint32_t>(x);
