@@ -85,6 +85,7 @@ std::int64_t getrf_hybrid(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOption
   Matrix<T> leaving(m, nb, q);                   // the panel on its way to the CPU
   Matrix<T> copy;
   if (m != n) copy = Matrix<T>(n, m, q);
+  if (2 * nb > permute_at_once) q.workspace(std::size_t(n) * 2 * nb * sizeof(T));  // for permute_columns
   q.blas();
   SideQueue side(q, true);
   Queue& copies = side;

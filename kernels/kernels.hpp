@@ -27,6 +27,9 @@ template <class T> struct Vector {
   std::int64_t inc = 1;
 };
 
+/// Rows that permute_columns exchanges without memory of its own.
+inline constexpr int permute_at_once = 512;
+
 #define DEVOBJ_PRIMITIVES                                                                                              \
   /* level 1 (blas1) */                                                                                                \
   template <class T> void swap(Vector<T> x, Vector<T> y, Queue& q);                                                    \
@@ -61,7 +64,8 @@ template <class T> struct Vector {
   template <class T> real_t<T> lange(Norm norm, View<T> A, Queue& q); /* waits */                                      \
   /* Gathers rows: for i < count, row dst[i] of A = the old row src[i]; dst and src are in the queue's memory, each    \
      row appears at most once in either, and the sets are equal. A is given by its transpose At (cols x rows), so that \
-     a row of A is contiguous. Paper 002's row-major LU. (permute_columns) */                                          \
+     a row of A is contiguous. CUDA, for more than permute_at_once rows: through the queue's workspace, of At.rows x   \
+     count elements. Paper 002's row-major LU. (permute_columns) */                                                    \
   template <class T>                                                                                                   \
   void permute_columns(View<T> At, std::int64_t count, const std::int32_t* dst, const std::int32_t* src, Queue& q);    \
   /* T (k x k upper triangular) of the block reflector H = I - V T V^H, from G = V^H V (upper triangle used) and tau.  \

@@ -1,12 +1,11 @@
 // Rows of A gathered by a permutation, A given by its transpose At: column dst[i] of At = the old column src[i].
-#include "devobj/matrix.hpp"
 #include "kernels/cuda/generate.cuh"
 #include "kernels/kernels.hpp"
 
 namespace devobj::cuda {
 namespace {
 
-constexpr int most_pairs = 512;  // of the one-pass kernel
+constexpr int most_pairs = permute_at_once;  // of the one-pass kernel
 constexpr int most_threads = 1024;
 
 // Lanes beside each other have contiguous elements of a column, at least 128 bytes; a thread holds elements of
@@ -55,8 +54,8 @@ void permute_columns(View<T> At, std::int64_t count, const std::int32_t* dst, co
   if (At.empty() || count == 0) return;
   using E = device_t<T>;
   if (count > most_pairs) {  // by way of a copy
-    Matrix<T> W(At.rows, count, q);
-    const Block<E> columns = block_of(At), copy = block_of(W.view());
+    const View<T> W(static_cast<T*>(q.workspace(At.rows * count * sizeof(T))), At.rows, count);
+    const Block<E> columns = block_of(At), copy = block_of(W);
     generate<E>("permute_columns", Uplo::General, copy, ChosenColumns<E>{columns, src, At.rows, count}, q);
     generate<E>("permute_columns", Uplo::General, ChosenColumns<E>{columns, dst, At.rows, count}, copy, q);
     return;

@@ -113,6 +113,23 @@ TEST_P(LuFaults, OutOfMemoryInGetrf) {
   });
 }
 
+TEST_P(LuFaults, OutOfMemoryWhereAPanelExchangesManyRows) {
+  const std::int64_t n = 610;
+  const Dense<double> A = random<double>(n, n, 2);
+  Padded<double> a(A, q());
+  Pivots p(integers(n), q());
+  const int failures = fail_each_allocation(
+      [&] {
+        EXPECT_EQ(getrf<double>(a, p.view(), q(), {Method::hybrid, 300}), 0);
+      },
+      [&] {
+        expect_same(a.read("A"), A, "A");
+        expect_same(p.read("ipiv"), integers(n), "ipiv");
+      });
+  EXPECT_GE(failures, 4);
+  EXPECT_LE(lu_residual(A, LuFactors<double>{a.read("A"), p.read("ipiv")}), residual_bound);
+}
+
 TEST_P(LuFaults, OutOfMemoryInGetriAndGesv) {
   with_type([&]<class T>(T) {
     const std::int64_t n = 140;
