@@ -41,23 +41,24 @@ class Slabs {
         },
         A.rows, cols);
   }
-  /// Slab t = the columns of the unit matrix that belong to it.
-  void load_unit(std::int64_t t) const {
+  /// Slab t = the first `most` columns of the unit matrix that belong to it, zeros beside.
+  void load_unit(std::int64_t t, std::int64_t most = width) const {
     R* to = slab(t);
     std::fill(to, to + memory_.ld, R(0));
-    for (std::int64_t c = 0; c < width; ++c)
+    for (std::int64_t c = 0; c < most; ++c)
       if (t * width + c < std::min(rows_, cols_)) to[(t * width + c) * line<R> + c] = 1;
   }
-  /// The first `rows` rows of A's columns that belong to slab t, of column j at most the first `most(j)`; zeros below.
-  template <class Most>
-  void store(std::int64_t t, View<T> A, Most&& most) const {
+  /// The first `rows` rows of A's columns that belong to slab t, of column j the rows first(j) ... end(j) - 1; zeros above
+  /// and below.
+  template <class First, class End>
+  void store(std::int64_t t, View<T> A, First&& first, End&& end) const {
     const R* from = slab(t);
     const std::int64_t c0 = t * width, cols = std::min(width, A.cols - c0);
     each_tile(
         [&](std::int64_t i, std::int64_t c) {
           const R* a = from + i * line<R> + c;
           T& to = A.data[i + (c0 + c) * A.ld];
-          if (i >= most(c0 + c))
+          if (i < first(c0 + c) || i >= end(c0 + c))
             to = T(0);
           else if constexpr (P == 2)
             to = T(a[0], a[width]);
