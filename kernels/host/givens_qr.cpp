@@ -82,7 +82,7 @@ class GivensQr {
   static constexpr std::int64_t K = Slabs<T>::width;
 
  public:
-  GivensQr(View<T> A, View<T> Q, View<T> Rm, const Envelope& shape, Queue& q)
+  GivensQr(View<T> A, View<T> Q, View<T> Rm, const Envelope& shape, int threads, Queue& q)
       : A_(A),
         Q_(Q),
         R_(Rm),
@@ -90,16 +90,17 @@ class GivensQr {
         columns_(std::min(A.rows - 1, A.cols)),
         stairs_(columns_, shape.reach),
         a_memory_(Slabs<T>::memory(A.rows, A.cols, q)),
-        q_memory_(Slabs<T>::memory(Q.rows, Q.cols, q)),
+        q_memory_(Slabs<T>::memory(Q.rows, 2 * threads * K, q)),
         a_(A.rows, A.cols, a_memory_),
         q_(Q.rows, Q.cols, q_memory_),
         numbers_(stairs_.numbers, 1, q),
         small_(2 * K * line<R> + line<R>, stairs_.slabs(), q),
-        taken_(static_cast<std::size_t>(q_.count())) {}
+        taken_(static_cast<std::size_t>((Q.cols + K - 1) / K)) {}
 
   /// A thread's share: slabs of A in their order, and whenever it has to wait, and at the end, slabs of Q.
-  void run() {
-    PartOfQ mine;
+  void run(int rank) {
+    PartOfQ mine{q_.slab(2 * rank)};
+    R* const scratch = q_.slab(2 * rank + 1);
     for (std::int64_t t; (t = next_++) < a_.count();) {
       a_.load(A_, t);
       for (std::int64_t p = 0; p < std::min(t, slabs()); ++p) {
@@ -110,7 +111,7 @@ class GivensQr {
       if (t < slabs()) {
         eliminate(t);
         store(t);
-        start_Q(t);
+        start_Q(t, scratch);
         made_.store(t + 1, std::memory_order_release);
       } else {
         store(t);
@@ -123,6 +124,7 @@ class GivensQr {
  private:
   /// A slab of Q that a thread has in hand, and the next block for it.
   struct PartOfQ {
+    R* memory;
     std::int64_t slab = -1, block = -1;
   };
 
@@ -159,27 +161,32 @@ class GivensQr {
   void store(std::int64_t t) const {
     a_.store(t, R_, [this](std::int64_t j) { return shape_.first[j]; }, [](std::int64_t j) { return j + 1; });
   }
-  /// Slab p of Q = the first columns of slab p's rotations; the reflectors from them, in A's place.
-  void start_Q(std::int64_t p) const {
+  /// Slab p of Q = the first columns of slab p's rotations, made in `memory`; the reflectors from them, in A's place.
+  void start_Q(std::int64_t p, R* memory) const {
     const std::int64_t k = columns(p);
-    q_.load_unit(p, k);
+    q_.load_unit(p, k, memory);
     for (std::int64_t g = stairs_.end(p) - 1; g >= stairs_.begin(p); --g) {
       const auto& s = stairs_.group[g];
-      kernels_.rotate(q_.slab(p), s.row0, s.steps, widest_staircase, true, true, numbers_.data + s.offset);
+      kernels_.rotate(memory, s.row0, s.steps, widest_staircase, true, true, numbers_.data + s.offset);
     }
-    if (p + 1 >= std::max(a_.count(), q_.count()) && !beside(p)) return;
-    kernels_.make_reflectors(row(q_, p, row0(p)), rows(p), static_cast<int>(k), row(a_, p, row0(p)), minus_T(p),
-                             minus_TH(p), signs(p));
+    if (p + 1 < std::max(a_.count(), std::ssize(taken_)) || beside(p))
+      kernels_.make_reflectors(memory + row0(p) * line<R>, rows(p), static_cast<int>(k), row(a_, p, row0(p)),
+                               minus_T(p), minus_TH(p), signs(p));
     if (beside(p)) {
-      q_.load_unit(p, K);
-      reflect_Q(p, p);
-      scale(row(q_, p, row0(p)), rows(p), k, signs(p));
+      q_.load_unit(p, K, memory);
+      reflect_Q(p, memory);
+      scale(memory + row0(p) * line<R>, rows(p), k, signs(p));
     }
+    store_Q(p, memory);
+  }
+  void store_Q(std::int64_t t, const R* memory) const {
+    const auto end = [this](std::int64_t j) { return j < A_.cols ? shape_.reach[j] : Q_.rows; };
+    q_.store(t, memory, Q_, [](std::int64_t) { return std::int64_t{0}; }, end);
   }
   /// Whether slab p of Q has columns beside those of block p.
   bool beside(std::int64_t p) const { return columns(p) < std::min(K, Q_.cols - row0(p)); }
-  void reflect_Q(std::int64_t p, std::int64_t t) const {
-    kernels_.reflect(row(a_, p, row0(p)), minus_T(p), row(q_, t, row0(p)), rows(p));
+  void reflect_Q(std::int64_t p, R* slab) const {
+    kernels_.reflect(row(a_, p, row0(p)), minus_T(p), slab + row0(p) * line<R>, rows(p));
   }
   /// Slab t of A = (its product with the rotations of slab p).
   void reflect_A(std::int64_t p, std::int64_t t) const {
@@ -204,9 +211,9 @@ class GivensQr {
         if (!wait || none_left()) return false;
         rest();
       }
-    if (mine.block >= 0) reflect_Q(mine.block--, mine.slab);
+    if (mine.block >= 0) reflect_Q(mine.block--, mine.memory);
     if (mine.block < 0) {
-      q_.store(mine.slab, Q_, [](std::int64_t) { return std::int64_t{0}; }, [this](std::int64_t) { return Q_.rows; });
+      store_Q(mine.slab, mine.memory);
       mine.slab = -1;
     }
     return true;
@@ -214,11 +221,15 @@ class GivensQr {
   /// The last slab of Q whose block is made and that nobody has.
   bool take(PartOfQ& mine) {
     const std::int64_t made = made_.load(std::memory_order_acquire);
-    for (std::int64_t t = (made < slabs() ? made : q_.count()) - 1; t >= 0; --t) {
+    for (std::int64_t t = std::min(made < slabs() ? made : std::ssize(taken_), std::ssize(taken_)) - 1; t >= 0; --t) {
       auto& taken = taken_[static_cast<std::size_t>(t)];
       if (taken.load(std::memory_order_relaxed) || taken.exchange(true)) continue;
-      if (t >= slabs()) q_.load_unit(t, K);
-      mine = {t, std::min(t, slabs()) - 1};
+      if (t < slabs())
+        q_.load(Q_, t, mine.memory);
+      else
+        q_.load_unit(t, K, mine.memory);
+      mine.slab = t;
+      mine.block = std::min(t, slabs()) - 1;
       return true;
     }
     return false;
@@ -246,16 +257,16 @@ void givens_qr(View<T> A, View<T> Q, View<T> R, Queue& q) {
   if (A.rows == 0) return;
   q.wait();  // the rotations' number and place follow from the zeros of A
   const Envelope shape = envelope(A);
-  GivensQr<T> work(A, Q, R, shape, q);
+  // a rotated pair of elements takes about 0.1 ns, waking a thread some microseconds
+  constexpr std::size_t grain = 2 << 20;
+  const auto pairs = static_cast<std::size_t>(A.rows) * std::min(A.rows, A.cols) * (A.cols + Q.cols);
+  const int threads = threads_for(pairs, grain, Team::shared().size());
+  GivensQr<T> work(A, Q, R, shape, threads, q);
   q.submit("givens_qr", [&] {
     Team& team = Team::shared();
-    // a rotated pair of elements takes about 0.2 ns, waking a thread some microseconds
-    constexpr std::size_t grain = 2 << 20;
-    const auto pairs = static_cast<std::size_t>(A.rows) * std::min(A.rows, A.cols) * (A.cols + Q.cols);
-    const int threads = threads_for(pairs, grain, team.size());
     std::optional<Team::Session> awake;
     if (threads > 1) awake.emplace(team);
-    team.run(threads, [&](Team::Member&) { work.run(); });
+    team.run(threads, [&](Team::Member& me) { work.run(me.rank()); });
   });
   q.wait();
 }

@@ -66,6 +66,9 @@ struct GivensKernels {
   void (*make_reflectors)(const R* Q1, std::int64_t rows, int k, R* V, R* minus_T, R* minus_TH, R* signs);
   /// C -= V T V^H C for slabs of `rows` rows, where minus_T holds -T (or -T^H, for the adjoint).
   void (*reflect)(const R* V, const R* minus_T, R* C, std::int64_t rows);
+  /// slab = A, rows x slab_columns real numbers, and back.
+  void (*pack)(const R* A, std::int64_t lda, std::int64_t rows, R* slab);
+  void (*unpack)(const R* slab, std::int64_t rows, R* A, std::int64_t lda);
 };
 
 /// The kernels for P planes of R on the instruction set that panel_simd.hpp chooses.

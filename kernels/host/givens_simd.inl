@@ -154,6 +154,7 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
   }
 }
 
+#include "kernels/host/givens_simd_copy.inl"
 #include "kernels/host/givens_simd_wave.inl"
 #include "kernels/host/givens_simd_reflectors.inl"
 
@@ -161,7 +162,8 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 
 template <class R, int P>
 const GivensKernels<R>& givens() noexcept {
-  static constexpr GivensKernels<R> table{rotate<R, P>, eliminate<R, P>, make_reflectors<R, P>, reflect<R, P>};
+  static constexpr GivensKernels<R> table{rotate<R, P>, eliminate<R, P>, make_reflectors<R, P>, reflect<R, P>,
+                                          pack<R>, unpack<R>};
   return table;
 }
 

@@ -46,16 +46,15 @@ void slab_products(const R* V, const R* C, Index rows, R* W) {
   constexpr Index plane = line<R> / P, strip = 64;
   static_assert(K % few == 0);
   for (Index e = 0; e < K * line<R>; ++e) W[e] = 0;
-  for (Index i = 0; i < rows; i += strip) {
-    const Index here = rows - i < strip ? rows - i : strip;
+  for (; rows > 0; rows -= strip, V += strip * line<R>, C += strip * line<R>) {
+    const Index here = rows < strip ? rows : strip;
     for (Index j = 0; j < plane; j += tile_vectors<P> * VL<R>) {
-      const R *v = V + i * line<R>, *c = C + i * line<R> + j;
       int k = 0;
       while (k < K && !((K - k) % few == 0 && K - k <= 2 * few && tile_columns % few != 0)) {
-        tile_products<R, P, tile_columns>(v + k, c, here, W + k * line<R> + j);
+        tile_products<R, P, tile_columns>(V + k, C + j, here, W + k * line<R> + j);
         k += tile_columns;
       }
-      for (; k < K; k += few) tile_products<R, P, few>(v + k, c, here, W + k * line<R> + j);
+      for (; k < K; k += few) tile_products<R, P, few>(V + k, C + j, here, W + k * line<R> + j);
     }
   }
 }
@@ -93,13 +92,10 @@ DEVOBJ_INLINE void tile_subtract(R* C, const R* V, const R* W) {
 template <class R, int P>
 void slab_subtract(R* C, const R* V, const R* W, Index rows) {
   constexpr Index plane = line<R> / P;
-  Index i = 0;
-  for (; i + tile_rows <= rows; i += tile_rows)
-    for (Index j = 0; j < plane; j += tile_vectors<P> * VL<R>)
-      tile_subtract<R, P, tile_rows>(C + i * line<R> + j, V + i * line<R>, W + j);
-  for (; i < rows; ++i)
-    for (Index j = 0; j < plane; j += tile_vectors<P> * VL<R>)
-      tile_subtract<R, P, 1>(C + i * line<R> + j, V + i * line<R>, W + j);
+  for (; rows >= tile_rows; rows -= tile_rows, C += tile_rows * line<R>, V += tile_rows * line<R>)
+    for (Index j = 0; j < plane; j += tile_vectors<P> * VL<R>) tile_subtract<R, P, tile_rows>(C + j, V, W + j);
+  for (; rows > 0; --rows, C += line<R>, V += line<R>)
+    for (Index j = 0; j < plane; j += tile_vectors<P> * VL<R>) tile_subtract<R, P, 1>(C + j, V, W + j);
 }
 
 template <class R, int P>

@@ -12,8 +12,8 @@
 template <class R>
 DEVOBJ_INLINE Vec<R> roots(Vec<R> x) {
 #if defined(__x86_64__) && DEVOBJ_SIMD_BYTES == 64
-  if constexpr (sizeof(R) == 8) return (Vec<R>)_mm512_sqrt_pd((__m512d)x);
-  if constexpr (sizeof(R) == 4) return (Vec<R>)_mm512_sqrt_ps((__m512)x);
+  if constexpr (sizeof(R) == 8) return (Vec<R>)_mm512_maskz_sqrt_pd(0xff, (__m512d)x);
+  if constexpr (sizeof(R) == 4) return (Vec<R>)_mm512_maskz_sqrt_ps(0xffff, (__m512)x);
 #elif defined(__x86_64__) && DEVOBJ_SIMD_BYTES == 32
   if constexpr (sizeof(R) == 8) return (Vec<R>)_mm256_sqrt_pd((__m256d)x);
   if constexpr (sizeof(R) == 4) return (Vec<R>)_mm256_sqrt_ps((__m256)x);
@@ -28,7 +28,6 @@ template <class R, int P, int K>
 struct Wave {
   alignas(64) R c[K];
   alignas(64) R s[P][K];
-  alignas(64) R r[P][K];
 };
 
 /// One by one, with LAPACK's care: f(q) and g(q) in columns q0 ... q1 - 1 of a slab whose wave starts at `top`.
@@ -42,10 +41,7 @@ void careful_wave(const R* top, int q0, int q1, Wave<R, P, K>& wave) {
       g[p] = top[(2 * q + 1) * line<R> + p * plane + q];
     }
     make_rotation<R, P>(f, g, wave.c[q], s, r);
-    for (int p = 0; p < P; ++p) {
-      wave.s[p][q] = s[p];
-      wave.r[p][q] = r[p];
-    }
+    for (int p = 0; p < P; ++p) wave.s[p][q] = s[p];
   }
 }
 
@@ -67,13 +63,12 @@ DEVOBJ_INLINE bool fast_wave(const R* top, Wave<R, 1, K>& wave) {
     const auto flip = (decltype(within))f & (decltype(within))all<R>(sign_bit);
     put<R>(wave.c + j, (Vec<R>)((decltype(within))(f * inverse) ^ flip));
     put<R>(wave.s[0] + j, (Vec<R>)((decltype(within))(g * inverse) ^ flip));
-    put<R>(wave.r[0] + j, (Vec<R>)((decltype(within))(h * inverse) ^ flip));
     for (int l = 0; l < VL<R>; ++l) good = good && within[l] != 0;
   }
   return good;
 }
 
-/// Rows x and y in the columns from q on.
+/// Rows x and y in the columns from q on; what is left of (y, q) nobody reads.
 template <class R, int P, int K>
 DEVOBJ_INLINE void turn_rows(R* x, int q, const Wave<R, P, K>& wave) {
   constexpr Index plane = line<R> / P;
@@ -86,10 +81,6 @@ DEVOBJ_INLINE void turn_rows(R* x, int q, const Wave<R, P, K>& wave) {
     rotate_parts<R, P, 1, false>(a, b, wave.c[q], s);
     a.store(x + j);
     b.store(y + j);
-  }
-  for (int p = 0; p < P; ++p) {
-    x[p * plane + q] = wave.r[p][q];
-    y[p * plane + q] = 0;
   }
 }
 
