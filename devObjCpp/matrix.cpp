@@ -2,6 +2,7 @@
 #include "devobj/matrix.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "blas_checks.hpp"
@@ -14,10 +15,19 @@
 namespace devobj {
 namespace {
 
-// Pageable memory travels in pieces of this size, so that packing one piece and copying another overlap and
-// the pieces stay in the CPU's cache.
-constexpr std::int64_t piece_bytes = 8 << 20;
-constexpr int pieces_in_flight = 6;
+// Pageable memory travels in pieces, so that packing one piece and copying another overlap. Elements of a column with
+// gaps between them cost the CPU a multiple of their size in memory traffic: their pieces stay in its caches.
+struct Staging {
+  std::int64_t piece_bytes;
+  int pieces_in_flight;
+};
+constexpr Staging neighbours{8 << 20, 6}, with_gaps{2 << 20, 12};
+constexpr int most_in_flight = std::max(neighbours.pieces_in_flight, with_gaps.pieces_in_flight);
+constexpr std::int64_t largest_gap = 256;  // bytes; a transposed array is not meant
+template <class T> Staging staging_of(HostArray<T> host) {
+  const bool near = std::abs(host.row_stride) * std::int64_t(sizeof(T)) <= largest_gap;
+  return host.row_stride != 1 && host.row_stride != 0 && near ? with_gaps : neighbours;
+}
 
 template <class T> void check_shapes(const char* routine, HostArray<T> host, std::int64_t rows, std::int64_t cols) {
   require(host.rows == rows && host.cols == cols, routine, ": the host array is ", host.rows, " x ", host.cols,
@@ -40,7 +50,8 @@ template <class T> bool plain_columns(HostArray<T> host) {
 // Cuts a rows x cols array into pieces of at most piece_bytes: whole columns if they fit, otherwise parts of columns.
 struct Pieces {
   std::int64_t rows, cols, piece_rows, piece_cols, down, count;
-  Pieces(std::int64_t rows_, std::int64_t cols_, std::int64_t element_bytes) : rows(rows_), cols(cols_) {
+  Pieces(std::int64_t rows_, std::int64_t cols_, std::int64_t element_bytes, std::int64_t piece_bytes)
+      : rows(rows_), cols(cols_) {
     std::int64_t elements = piece_bytes / element_bytes;
     piece_rows = std::min(rows, elements);
     piece_cols = std::clamp<std::int64_t>(elements / piece_rows, 1, cols);
@@ -72,9 +83,10 @@ template <class T> void cuda_copy(T* dst, std::int64_t ldd, const T* src, std::i
 }
 
 template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Queue& q) {
-  const Pieces pieces(dst.rows, dst.cols, sizeof(T));
-  const std::int64_t stages = std::min<std::int64_t>(pieces_in_flight, pieces.count);
-  Stage<T> stage[pieces_in_flight];
+  const Staging staging = staging_of(src);
+  const Pieces pieces(dst.rows, dst.cols, sizeof(T), staging.piece_bytes);
+  const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count);
+  Stage<T> stage[most_in_flight];
   for (std::int64_t s = 0; s < stages; ++s)
     stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
   host::Team::Session session(host::Team::shared());
@@ -92,9 +104,10 @@ template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Que
 }
 
 template <class T> void stage_to_host(View<T> src, HostArray<T> dst, Queue& q) {
-  const Pieces pieces(src.rows, src.cols, sizeof(T));
-  const std::int64_t stages = std::min<std::int64_t>(pieces_in_flight, pieces.count);
-  Stage<T> stage[pieces_in_flight];
+  const Staging staging = staging_of(dst);
+  const Pieces pieces(src.rows, src.cols, sizeof(T), staging.piece_bytes);
+  const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count);
+  Stage<T> stage[most_in_flight];
   for (std::int64_t s = 0; s < stages; ++s)
     stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
   host::Team::Session session(host::Team::shared());

@@ -106,12 +106,12 @@ void Rng::draw(const char* name, D d, View<typename D::value> A, Queue& q) {
 template <class T>
 void Rng::uniform(real_t<T> a, real_t<T> b, View<T> A, Queue& q) {
   using R = real_t<T>;
+  if (a == 0 && b == 1) return draw("rng_uniform", random::UnitUniform<R>{}, parts_of(A), q);
   require(std::isfinite(a) && std::isfinite(b), "rng_uniform: a and b are ", a, " and ", b, ", must be finite");
   require(a < b, "rng_uniform: a is ", a, ", must be less than b, which is ", b);
   const R least = std::nextafter(a, b), most = std::nextafter(b, a);
   require(least < b, "rng_uniform: there is no number between a = ", a, " and b = ", b);
   require(std::isfinite(b - a), "rng_uniform: the difference of a = ", a, " and b = ", b, " is too large");
-  if (a == 0 && b == 1) return draw("rng_uniform", random::UnitUniform<R>{}, parts_of(A), q);
   draw("rng_uniform", random::Uniform<R>{a, b - a, least, most}, parts_of(A), q);
 }
 

@@ -14,7 +14,8 @@
 //               u=0 u=1 u=2
 //
 // Column by column and bottom-up is `up` with a wave q per column; a band matrix with `width` subdiagonals is `down`
-// with a step per column. The numbers of a step are width cosines, then width sines' real and, if complex, imaginary
+// with a step per column. Rotation q of step u and rotation q + 1 of step u + 1 have no row in common: a wave of as many
+// as there are columns is made at a time. The numbers of a step are width cosines, then width sines' real and, if complex, imaginary
 // parts.
 #pragma once
 
@@ -41,17 +42,33 @@ constexpr std::int64_t step_numbers(int width) {
   return (1 + P) * width;
 }
 
+/// A staircase of width 8 on eight columns: its steps, the row that it ends above (both from the slab's first row that
+/// is given), and its numbers.
+template <class R>
+struct Staircase {
+  std::int64_t steps, bottom;
+  R* numbers;
+};
+
 template <class R>
 struct GivensKernels {
   /// Applies a staircase to one slab; inverse: with the rotations' inverses. Rows row0 ... row0 + steps + width - 1 are
   /// read and written.
   void (*rotate)(R* slab, std::int64_t row0, std::int64_t steps, int width, bool down, bool inverse,
                  const R* coefficients);
-  /// Makes the staircase (width 8, up) that annihilates the columns first ... first + 7 of a slab below row row0 (+ 1,
-  /// ... for the next columns) and above row `bottom`, and applies it to the slab. Zeros that are there are not
-  /// rotated.
-  void (*eliminate)(R* slab, std::int64_t row0, std::int64_t steps, std::int64_t bottom, std::int64_t first,
-                    R* coefficients);
+  /// Makes the staircases (width 8, up) that annihilate the columns 0 ... columns - 1 of a slab below its first rows:
+  /// column j below row j. stairs[g] is for the columns 8 g ... 8 g + 7. The rotations are applied to the slab. Zeros
+  /// that are there are not rotated.
+  void (*eliminate)(R* slab, std::int64_t columns, const Staircase<R>* stairs);
+  /// From the first k columns Q1 of an orthogonal matrix (a slab, zeros beside): signs D = diag(signs, I) and reflectors
+  /// V, M with (I - V T V^H) D = Q1 in the columns 0 ... k - 1. V is a slab of `rows` rows, minus_T and minus_TH hold
+  /// -T and -T^H as slab_columns lines.
+  void (*make_reflectors)(const R* Q1, std::int64_t rows, int k, R* V, R* minus_T, R* minus_TH, R* signs);
+  /// C -= V T V^H C for slabs of `rows` rows, where minus_T holds -T (or -T^H, for the adjoint).
+  void (*reflect)(const R* V, const R* minus_T, R* C, std::int64_t rows);
+  /// slab = A, rows x slab_columns real numbers, and back.
+  void (*pack)(const R* A, std::int64_t lda, std::int64_t rows, R* slab);
+  void (*unpack)(const R* slab, std::int64_t rows, R* A, std::int64_t lda);
 };
 
 /// The kernels for P planes of R on the instruction set that panel_simd.hpp chooses.

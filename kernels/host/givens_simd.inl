@@ -1,6 +1,9 @@
 // The kernels of givens_simd.hpp, once for every instruction set: included by givens_simd_*.cpp with
 // DEVOBJ_SIMD_NAMESPACE and DEVOBJ_SIMD_BYTES set. Nothing here may use an inline function of the standard library.
 #include <utility>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "kernels/host/givens_simd.hpp"
 #include "kernels/rotation.hpp"
@@ -45,15 +48,23 @@ struct Part {
   }
 };
 
-/// (x, y) = (c x + s y, c y - conj(s) x)
-template <class R, int P, int M>
+/// (x, y) = (c x + s y, c y - conj(s) x). The first product of each sum is rounded, the last is fused: what the
+/// previous rotation has just made (x on the way up, y on the way down) then waits for one operation instead of two.
+template <class R, int P, int M, bool down>
 DEVOBJ_INLINE void rotate_parts(Part<R, P, M>& x, Part<R, P, M>& y, R cosine, const R* sine) {
   const Vec<R> c = all<R>(cosine), s = all<R>(sine[0]);
   if constexpr (P == 1) {
     for (int j = 0; j < M; ++j) {
-      const Vec<R> a = x.v[0][j];
-      x.v[0][j] = c * a + s * y.v[0][j];
-      y.v[0][j] = c * y.v[0][j] - s * a;
+      const Vec<R> a = x.v[0][j], b = y.v[0][j];
+      if constexpr (down) {
+        const Vec<R> ca = c * a, sa = s * a;
+        x.v[0][j] = ca + s * b;
+        y.v[0][j] = c * b - sa;
+      } else {
+        const Vec<R> sb = s * b, cb = c * b;
+        x.v[0][j] = c * a + sb;
+        y.v[0][j] = cb - s * a;
+      }
     }
   } else {
     const Vec<R> t = all<R>(sine[1]);
@@ -79,7 +90,7 @@ DEVOBJ_INLINE void step(Part<R, P, M>* w, R* rows, Index u, R sign, const R* coe
   for (int i = 0; i < width; ++i) {
     const int q = down ? width - 1 - i : i;
     const R s[2] = {sign * k[width + q], P == 2 ? sign * k[(P * width) + q] : R(0)};
-    rotate_parts<R, P, M>(w[(q + turn) % places], w[(q + 1 + turn) % places], k[q], s);
+    rotate_parts<R, P, M, down>(w[(q + turn) % places], w[(q + 1 + turn) % places], k[q], s);
   }
   w[((down ? 0 : width) + turn) % places].store(top + (down ? 0 : width) * line<R>);
 }
@@ -143,46 +154,16 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
   }
 }
 
-template <class R, int P>
-void eliminate(R* slab, Index row0, Index steps, Index bottom, Index first, R* coefficients) {
-  constexpr int width = widest_staircase;
-  constexpr Index plane = line<R> / P;
-  for (Index u = steps - 1; u >= 0; --u) {
-    R* k = coefficients + u * step_numbers<P>(width);
-    for (int q = 0; q < width; ++q) {
-      R *x = slab + (row0 + u + q) * line<R>, *y = x + line<R>;
-      R f[P], g[P], r[P], c = 1, s[P] = {};
-      bool turns = row0 + u + q + 1 < bottom;
-      for (int p = 0; p < P; ++p) {
-        f[p] = x[p * plane + first + q];
-        g[p] = y[p * plane + first + q];
-      }
-      turns = turns && !(g[0] == 0 && g[P - 1] == 0);
-      if (turns) {
-        make_rotation<R, P>(f, g, c, s, r);
-        constexpr int M = static_cast<int>(plane / VL<R>);
-        Part<R, P, M> a, b;
-        a.load(x);
-        b.load(y);
-        rotate_parts<R, P, M>(a, b, c, s);
-        a.store(x);
-        b.store(y);
-        for (int p = 0; p < P; ++p) {
-          x[p * plane + first + q] = r[p];
-          y[p * plane + first + q] = 0;
-        }
-      }
-      k[q] = c;
-      for (int p = 0; p < P; ++p) k[(1 + p) * width + q] = s[p];
-    }
-  }
-}
+#include "kernels/host/givens_simd_copy.inl"
+#include "kernels/host/givens_simd_wave.inl"
+#include "kernels/host/givens_simd_reflectors.inl"
 
 }  // namespace
 
 template <class R, int P>
 const GivensKernels<R>& givens() noexcept {
-  static constexpr GivensKernels<R> table{rotate<R, P>, eliminate<R, P>};
+  static constexpr GivensKernels<R> table{rotate<R, P>, eliminate<R, P>, make_reflectors<R, P>, reflect<R, P>,
+                                          pack<R>, unpack<R>};
   return table;
 }
 

@@ -40,6 +40,13 @@ const RandomFill<D>& random_fill() noexcept {
 namespace {
 
 constexpr std::int64_t tile = 64;  // quads that go through a buffer where they cannot be written in place
+// From this size on numbers are written past the cache: they would push out all else, and every line would be read first.
+constexpr std::size_t streamed_bytes = 16 << 20;
+
+template <class T>
+bool streams(View<T> A) {
+  return static_cast<std::size_t>(A.size()) * sizeof(T) >= streamed_bytes;
+}
 
 /// Elements e ... e + count - 1 of A, in column order, from `values`.
 template <class T>
@@ -59,23 +66,25 @@ void store(View<T> A, std::int64_t e, std::int64_t count, const T* values) {
   }
 }
 
-/// The draw's quads [begin, end) by make(quad, count, out), in place where A's elements lie side by side and the quads
+/// The draw's quads [begin, end) by make(quad, count, out, past the cache), in place where A's elements lie side by side and the quads
 /// are wholly in the draw.
 template <int per_quad, class T, class Make>
 void fill_quads(random::Slots<per_quad> slots, View<T> A, std::int64_t begin, std::int64_t end, Make&& make) {
   alignas(64) T buffer[tile * per_quad];
+  const bool past_the_cache = streams(A);
   while (begin < end) {
     const std::int64_t e = slots.element(begin);
     std::int64_t room = e < 0 ? 0 : (slots.n - e) / per_quad;  // quads that may be written in place
     if (room > 0 && !A.contiguous()) room = (A.rows - e % A.rows) / per_quad;
     room = std::min(room, end - begin);
     if (room >= (A.contiguous() ? 1 : tile)) {
-      make(begin, room, A.data + (A.contiguous() ? e : e % A.rows + e / A.rows * A.ld));
+      make(begin, room, A.data + (A.contiguous() ? e : e % A.rows + e / A.rows * A.ld),
+           past_the_cache);
       begin += room;
       continue;
     }
     const std::int64_t count = std::min(tile, end - begin);
-    make(begin, count, buffer);
+    make(begin, count, buffer, false);
     const std::int64_t from = std::max<std::int64_t>(e, 0), to = std::min(slots.n, e + count * per_quad);
     store(A, from, to - from, buffer + (from - e));
     begin += count;
@@ -95,8 +104,9 @@ void random_philox(random::Philox g, std::uint64_t slot, D d, View<typename D::v
     share(pieces, static_cast<std::size_t>(A.size()) * sizeof(typename D::value),
           [&](std::int64_t p0, std::int64_t p1) {
             fill_quads<per_quad>(slots, A, p0 * tile, std::min(blocks, p1 * tile),
-                                 [&](std::int64_t b, std::int64_t count, typename D::value* out) {
-                                   fill.philox(g, d, first + static_cast<std::uint64_t>(b), count, out);
+                                 [&](std::int64_t b, std::int64_t count, typename D::value* out, bool past_the_cache) {
+                                   fill.philox(g, d, first + static_cast<std::uint64_t>(b), count, past_the_cache,
+                                               out);
                                  });
           });
   });
@@ -120,8 +130,9 @@ void random_state(random::Xoshiro* lanes, random::Philox own, std::uint64_t slot
     const std::uint64_t first = slots.first_block();
     const std::int64_t first_lane = static_cast<std::int64_t>(first % random::lanes);
     const auto& fill = random_fill<D>();
-    const auto make = [&](std::int64_t b, std::int64_t count, typename D::value* out) {
-      fill.state(lanes + (first_lane + b) % random::lanes, own, d, first + static_cast<std::uint64_t>(b), count, out);
+    const auto make = [&](std::int64_t b, std::int64_t count, typename D::value* out, bool past_the_cache) {
+      fill.state(lanes + (first_lane + b) % random::lanes, own, d, first + static_cast<std::uint64_t>(b), count,
+                 past_the_cache, out);
     };
     constexpr std::int64_t groups = random::lanes / tile;
     share(groups, static_cast<std::size_t>(A.size()) * sizeof(typename D::value),
@@ -135,9 +146,10 @@ void random_state(random::Xoshiro* lanes, random::Philox own, std::uint64_t slot
     if (whole == blocks) return;
     // The quad that is not used up: the next draw begins with it, so that its lane stays where it is.
     random::Xoshiro last = lanes[(first_lane + whole) % random::lanes];
-    fill_quads<per_quad>(slots, A, whole, blocks, [&](std::int64_t b, std::int64_t count, typename D::value* out) {
-      fill.state(&last, own, d, first + static_cast<std::uint64_t>(b), count, out);
-    });
+    fill_quads<per_quad>(slots, A, whole, blocks,
+                         [&](std::int64_t b, std::int64_t count, typename D::value* out, bool) {
+                           fill.state(&last, own, d, first + static_cast<std::uint64_t>(b), count, false, out);
+                         });
   });
 }
 

@@ -66,6 +66,31 @@ void copy_elements(Source src, Target dst, Index i0, Index i1, Index j0, Index j
   }
 }
 
+#if defined(__SSE2__)
+/// Every second element of 4 or 8 bytes to neighbours; returns how many (all but a few). The loads reach no further than
+/// the last element that is taken.
+template <std::size_t bytes>
+Index gather_every_second(const unsigned char* from, unsigned char* to, Index count) noexcept {
+  constexpr Index few = 32 / bytes, width = bytes;  // elements of two vectors
+  Index i = 0;
+  auto load = [&](Index at) { return _mm_loadu_ps(reinterpret_cast<const float*>(from + 2 * i * width + at)); };
+  for (; i + few < count; i += few) {
+    const __m128 a = load(0), b = load(16), c = load(32), d = load(48);
+    __m128 low, high;
+    if constexpr (bytes == 4) {
+      low = _mm_shuffle_ps(a, b, 0x88);
+      high = _mm_shuffle_ps(c, d, 0x88);
+    } else {
+      low = _mm_movelh_ps(a, b);
+      high = _mm_movelh_ps(c, d);
+    }
+    _mm_storeu_ps(reinterpret_cast<float*>(to + i * width), low);
+    _mm_storeu_ps(reinterpret_cast<float*>(to + i * width + 16), high);
+  }
+  return i;
+}
+#endif
+
 void copy_block(std::size_t bytes, Source src, Target dst, Index i0, Index i1, Index j0, Index j1) noexcept {
   switch (bytes) {
     case 1: return copy_elements<1>(src, dst, i0, i1, j0, j1);
@@ -77,6 +102,19 @@ void copy_block(std::size_t bytes, Source src, Target dst, Index i0, Index i1, I
       for (Index j = j0; j < j1; ++j)
         for (Index i = i0; i < i1; ++i) std::memcpy(dst.at(i, j), src.at(i, j), bytes);
   }
+}
+
+/// Rows i ... i + count - 1 of column j, whose neighbours are near in memory.
+void copy_column(std::size_t bytes, Source src, Target dst, Index i, Index count, Index j) noexcept {
+  const Index width = static_cast<Index>(bytes);
+  Index done = 0;
+#if defined(__SSE2__)
+  if (dst.row == width && src.row == 2 * width) {
+    if (bytes == 4) done = gather_every_second<4>(src.at(i, j), dst.at(i, j), count);
+    if (bytes == 8) done = gather_every_second<8>(src.at(i, j), dst.at(i, j), count);
+  }
+#endif
+  copy_block(bytes, src, dst, i + done, i + count, j, j + 1);
 }
 
 /// This member's share: an equal number of elements in column order where neighbours in a column are near in memory, tiles
@@ -97,7 +135,7 @@ void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target ds
       if (runs)
         copy_run(dst.at(i, j), src.at(i, j), run * width, stream);
       else
-        copy_block(bytes, src, dst, i, i + run, j, j + 1);
+        copy_column(bytes, src, dst, i, run, j);
       at += run;
     }
     return;

@@ -105,6 +105,49 @@ TEST_P(RngDraws, ManyNumbersAreTheHostsInOtherPieces) {
     });
 }
 
+/// Words and quads whose numbers need more than 32 bits.
+TEST_P(RngDraws, PositionsBeyond32Bits) {
+  for (const Generator kind : own_generators())
+    for (const int bits : {32, 33, 34}) {
+      const std::uint64_t edge = std::uint64_t{1} << bits;
+      for_each_distribution(
+          [&](const std::string& name, auto d, auto draw) { check_draw(name, d, draw, kind, edge - 75, 129, q()); });
+      // one draw across the edge is two that meet there
+      Rng once(q(), kind, 8), twice(q(), kind, 8);
+      for (Rng* rng : {&once, &twice}) rng->skip(edge - 5000);
+      const auto whole = words_of(once, 12001, q());
+      auto pieces = words_of(twice, 5000, q());
+      EXPECT_EQ(twice.position(), edge);
+      const auto rest = words_of(twice, 7001, q());
+      pieces.insert(pieces.end(), rest.begin(), rest.end());
+      expect_same_bits(whole, pieces, std::string(name_of(kind)) + " across 2^" + std::to_string(bits));
+    }
+}
+
+/// Large enough for streaming stores, at aligned and other addresses.
+TEST_P(RngDraws, LargeDrawsAreManySmallOnes) {
+  const auto check = [&]<class T>(T, std::int64_t count, const std::string& name, auto&& draw) {
+    for (const Generator kind : own_generators())
+      for (const std::int64_t begin : {0, 1, 4}) {
+        Rng once(q(), kind, 21), often(q(), kind, 21);
+        const auto whole = drawn<T>(count + begin, q(), [&](View<T> A) {
+          laset(Uplo::General, T(0), T(0), A, q());
+          draw(once, A({begin, count + begin}, {0, 1}));
+        });
+        std::vector<T> pieces(static_cast<std::size_t>(begin), T(0));
+        for (std::int64_t done = 0; done < count; done += count / 5 + 1) {
+          const auto piece =
+              drawn<T>(std::min(count / 5 + 1, count - done), q(), [&](View<T> A) { draw(often, A); });
+          pieces.insert(pieces.end(), piece.begin(), piece.end());
+        }
+        expect_same_bits(whole, pieces, name + ", " + name_of(kind) + ", from " + std::to_string(begin));
+      }
+  };
+  check(float{}, 4500001, "uniform, float", [&](Rng& rng, View<float> A) { rng.uniform<float>(A, q()); });
+  check(double{}, 2300001, "normal, double", [&](Rng& rng, View<double> A) { rng.normal<double>(A, q()); });
+  check(double{}, 2300001, "bernoulli", [&](Rng& rng, View<double> A) { rng.bernoulli<double>(0.3, A, q()); });
+}
+
 TEST_P(RngDraws, EveryInstructionSetHasTheSameBits) {
   if (q().on_cuda()) GTEST_SKIP() << "skipped: a matter of the host";
   for_each_distribution([&](const std::string& name, auto d, auto draw) {

@@ -1,0 +1,130 @@
+// Annihilation of a slab's own columns, a wave of rotations without a common row at a time. Part of givens_simd.inl.
+//
+//            columns 0 1 2 3
+//   row T     [ 0 ]              wave T: rotation q acts on the rows T + 2 q and T + 2 q + 1 and makes (T + 2 q + 1, q)
+//   row T + 1 [ 0 ]              zero; T falls. Rotation q belongs to step T + q.
+//   row T + 2     [ 1 ]
+//   row T + 3     [ 1 ]
+//   row T + 4         [ 2 ]
+//   row T + 5         [ 2 ]
+
+/// Square roots.
+template <class R>
+DEVOBJ_INLINE Vec<R> roots(Vec<R> x) {
+#if defined(__x86_64__) && DEVOBJ_SIMD_BYTES == 64
+  if constexpr (sizeof(R) == 8) return (Vec<R>)_mm512_maskz_sqrt_pd(0xff, (__m512d)x);
+  if constexpr (sizeof(R) == 4) return (Vec<R>)_mm512_maskz_sqrt_ps(0xffff, (__m512)x);
+#elif defined(__x86_64__) && DEVOBJ_SIMD_BYTES == 32
+  if constexpr (sizeof(R) == 8) return (Vec<R>)_mm256_sqrt_pd((__m256d)x);
+  if constexpr (sizeof(R) == 4) return (Vec<R>)_mm256_sqrt_ps((__m256)x);
+#else
+  for (int l = 0; l < VL<R>; ++l) x[l] = rotation_root(x[l]);
+  return x;
+#endif
+}
+
+/// The numbers of a wave's rotations, K columns.
+template <class R, int P, int K>
+struct Wave {
+  alignas(64) R c[K];
+  alignas(64) R s[P][K];
+};
+
+/// One by one, with LAPACK's care: f(q) and g(q) in columns q0 ... q1 - 1 of a slab whose wave starts at `top`.
+template <class R, int P, int K>
+void careful_wave(const R* top, int q0, int q1, Wave<R, P, K>& wave) {
+  constexpr Index plane = line<R> / P;
+  for (int q = q0; q < q1; ++q) {
+    R f[P], g[P], r[P], s[P];
+    for (int p = 0; p < P; ++p) {
+      f[p] = top[2 * q * line<R> + p * plane + q];
+      g[p] = top[(2 * q + 1) * line<R> + p * plane + q];
+    }
+    make_rotation<R, P>(f, g, wave.c[q], s, r);
+    for (int p = 0; p < P; ++p) wave.s[p][q] = s[p];
+  }
+}
+
+/// All K at once, if no sum of squares is near over- or underflow (a zero is).
+template <class R, int K>
+DEVOBJ_INLINE bool fast_wave(const R* top, Wave<R, 1, K>& wave) {
+  using Range = RotationRange<R, 1>;
+  const R sign_bit = R(-0.0);
+  bool good = true;
+  for (int j = 0; j < K; j += VL<R>) {
+    Vec<R> f = {}, g = {};
+#pragma GCC unroll 16
+    for (int l = 0; l < VL<R>; ++l) {
+      f[l] = top[2 * (j + l) * line<R> + j + l];
+      g[l] = top[(2 * (j + l) + 1) * line<R> + j + l];
+    }
+    const Vec<R> h = f * f + g * g, inverse = all<R>(1) / roots<R>(h);
+    const auto within = (h > all<R>(Range::low)) & (h < all<R>(Range::high)) & (g != all<R>(0));
+    const auto flip = (decltype(within))f & (decltype(within))all<R>(sign_bit);
+    put<R>(wave.c + j, (Vec<R>)((decltype(within))(f * inverse) ^ flip));
+    put<R>(wave.s[0] + j, (Vec<R>)((decltype(within))(g * inverse) ^ flip));
+    for (int l = 0; l < VL<R>; ++l) good = good && within[l] != 0;
+  }
+  return good;
+}
+
+/// Rows x and y in the columns from q on; what is left of (y, q) nobody reads.
+template <class R, int P, int K>
+DEVOBJ_INLINE void turn_rows(R* x, int q, const Wave<R, P, K>& wave) {
+  constexpr Index plane = line<R> / P;
+  R s[P], *y = x + line<R>;
+  for (int p = 0; p < P; ++p) s[p] = wave.s[p][q];
+  for (Index j = q / VL<R> * VL<R>; j < plane; j += VL<R>) {
+    Part<R, P, 1> a, b;
+    a.load(x + j);
+    b.load(y + j);
+    rotate_parts<R, P, 1, false>(a, b, wave.c[q], s);
+    a.store(x + j);
+    b.store(y + j);
+  }
+}
+
+template <class R, int P>
+void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
+  constexpr int width = widest_staircase, K = static_cast<int>(slab_columns<R, P>);
+  static_assert(K % width == 0);
+  const int k = static_cast<int>(columns);
+  Index last = 0, full = k == K ? stairs[0].bottom : 0;  // waves: there are some below `last`, complete ones to `full`
+  for (int g = 0; g * width < k; ++g) {
+    last = stairs[g].steps - g * width > last ? stairs[g].steps - g * width : last;
+    const Index here = stairs[g].bottom - 2 * width * (g + 1);
+    full = here < full ? here : full;
+  }
+  // the last staircase's columns that are not there
+  for (Index u = 0; k % width != 0 && u < stairs[k / width].steps; ++u)
+    for (int q = k % width; q < width; ++q) {
+      R* number = stairs[k / width].numbers + u * step_numbers<P>(width) + q;
+      number[0] = 1;
+      for (int p = 0; p < P; ++p) number[(1 + p) * width] = 0;
+    }
+  Wave<R, P, K> wave;
+  for (Index T = last - 1; T > -k; --T) {
+    R* top = slab + T * line<R>;
+    const int q0 = T < 0 ? static_cast<int>(-T) : 0;
+    bool fast = false;
+    if constexpr (P == 1 && K % VL<R> == 0)
+      if (T >= 0 && T <= full) fast = fast_wave<R, K>(top, wave);
+    for (int g = q0 / width; g * width < k; ++g) {
+      const Staircase<R>& stair = stairs[g];
+      const int from = q0 > g * width ? q0 : g * width, to = k < (g + 1) * width ? k : (g + 1) * width;
+      // rotations of this staircase, and those of them that have a lower row
+      const Index steps = stair.steps - T, rows = (stair.bottom - T) / 2;
+      const int there = static_cast<int>(steps < to ? steps : to), inside = static_cast<int>(rows < there ? rows : there);
+      if (!fast && from < inside) careful_wave<R, P, K>(top, from, inside, wave);
+      for (int q = from; q < there; ++q) {
+        R* number = stair.numbers + (T + q) * step_numbers<P>(width) + (q - g * width);
+        bool turns = q < inside;
+        if (!fast && turns)
+          turns = !(top[(2 * q + 1) * line<R> + q] == 0 && top[(2 * q + 1) * line<R> + (P - 1) * (line<R> / P) + q] == 0);
+        number[0] = turns ? wave.c[q] : R(1);
+        for (int p = 0; p < P; ++p) number[(1 + p) * width] = turns ? wave.s[p][q] : R(0);
+        if (turns) turn_rows<R, P, K>(top + 2 * q * line<R>, q, wave);
+      }
+    }
+  }
+}
