@@ -17,6 +17,7 @@
 #include "kernels/host/lapack_fortran.hpp"
 #include "kernels/host/lu_panel.hpp"
 #include "kernels/host/panel_simd.hpp"
+#include "kernels/host/simd.hpp"
 #include "kernels/host/qr_panel.hpp"
 #include "kernels/host/team.hpp"
 

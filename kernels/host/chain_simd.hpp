@@ -23,7 +23,7 @@ struct ChainKernels {
   void (*unpack)(const R* strip, std::int64_t rows, std::int64_t cols, R* A, std::int64_t lda);
 };
 
-/// For float and double, on the instruction set that panel_simd.hpp names.
+/// For float and double, on the instruction set that simd.hpp chooses.
 template <class R>
 const ChainKernels<R>& chain_kernels() noexcept;
 

@@ -71,7 +71,7 @@ struct GivensKernels {
   void (*unpack)(const R* slab, std::int64_t rows, R* A, std::int64_t lda);
 };
 
-/// The kernels for P planes of R on the instruction set that panel_simd.hpp chooses.
+/// The kernels for P planes of R on the instruction set that simd.hpp chooses.
 template <class R, int P>
 const GivensKernels<R>& givens_kernels() noexcept;
 

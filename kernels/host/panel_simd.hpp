@@ -13,8 +13,6 @@
 
 namespace devobj::host {
 
-enum class Simd : int { baseline = 0, avx2 = 1, avx512 = 2 };
-
 /// Columns of an inner block: what is factored column by column before a matrix product brings the rest up to date.
 inline constexpr int inner_block = 16;
 /// Buffers are 64-byte aligned and their leading dimensions multiples of this many elements: four of the widest
@@ -69,13 +67,5 @@ struct PanelKernels {
 /// The kernels for P planes of R on the best instruction set of this CPU, or on the one asked for by use_simd.
 template <class R, int P>
 const PanelKernels<R>& panel_kernels() noexcept;
-
-/// The best set that this CPU and this build have.
-Simd best_simd() noexcept;
-/// For tests and measurements: later calls take `level`, or the best one if this CPU has not got it. Returns what is
-/// taken.
-Simd use_simd(Simd level) noexcept;
-/// What calls take now.
-Simd simd_in_use() noexcept;
 
 }  // namespace devobj::host

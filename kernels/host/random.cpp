@@ -4,37 +4,18 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/host/panel_simd.hpp"
 #include "kernels/host/random_fill.hpp"
 #include "kernels/host/share.hpp"
+#include "kernels/host/simd.hpp"
 #include "kernels/random/slots.hpp"
 
 namespace devobj::host {
 
-#define DEVOBJ_SIMD_LEVEL(space)        \
-  namespace space {                     \
-  template <class D>                    \
-  const RandomFill<D>& fill() noexcept; \
-  }
-DEVOBJ_SIMD_LEVEL(simd_baseline)
-#if defined(__x86_64__)
-DEVOBJ_SIMD_LEVEL(simd_avx2)
-DEVOBJ_SIMD_LEVEL(simd_avx512)
-#endif
-#undef DEVOBJ_SIMD_LEVEL
+DEVOBJ_SIMD_DECLARE(template <class D> const RandomFill<D>& fill() noexcept;)
 
 template <class D>
 const RandomFill<D>& random_fill() noexcept {
-  switch (simd_in_use()) {
-#if defined(__x86_64__)
-    case Simd::avx512:
-      return simd_avx512::fill<D>();
-    case Simd::avx2:
-      return simd_avx2::fill<D>();
-#endif
-    default:
-      return simd_baseline::fill<D>();
-  }
+  return DEVOBJ_SIMD_CALL(fill<D>());
 }
 
 namespace {

@@ -2,7 +2,7 @@
 // set, split, leading dimension and alignment.
 #include <functional>
 
-#include "kernels/host/panel_simd.hpp"
+#include "kernels/host/simd.hpp"
 #include "rng_support.hpp"
 
 using namespace devobj;

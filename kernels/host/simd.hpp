@@ -1,0 +1,43 @@
+// The host's kernels for several instruction sets: sources that are compiled once per set (cmake/simd.cmake), each time
+// in a namespace of its own, and chosen among at run time.
+#pragma once
+
+namespace devobj::host {
+
+/// Each set is there where the ones before it are.
+enum class Simd : int { baseline = 0, avx2 = 1, avx512 = 2 };
+
+/// The best set that this CPU and this build have.
+Simd best_simd() noexcept;
+/// For tests and measurements: later calls take `level`, or the best one if this CPU has not got it. Returns what is
+/// taken.
+Simd use_simd(Simd level) noexcept;
+/// What calls take now.
+Simd simd_in_use() noexcept;
+
+#if defined(__x86_64__)
+/// A declaration in the namespace of every set.
+#define DEVOBJ_SIMD_DECLARE(...) \
+  namespace simd_baseline {      \
+  __VA_ARGS__                    \
+  }                              \
+  namespace simd_avx2 {          \
+  __VA_ARGS__                    \
+  }                              \
+  namespace simd_avx512 {        \
+  __VA_ARGS__                    \
+  }
+/// A call of the function that the set in use has.
+#define DEVOBJ_SIMD_CALL(...)                               \
+  (simd_in_use() == Simd::avx512 ? simd_avx512::__VA_ARGS__ \
+   : simd_in_use() == Simd::avx2 ? simd_avx2::__VA_ARGS__   \
+                                 : simd_baseline::__VA_ARGS__)
+#else
+#define DEVOBJ_SIMD_DECLARE(...) \
+  namespace simd_baseline {      \
+  __VA_ARGS__                    \
+  }
+#define DEVOBJ_SIMD_CALL(...) (simd_baseline::__VA_ARGS__)
+#endif
+
+}  // namespace devobj::host
