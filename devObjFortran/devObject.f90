@@ -3,7 +3,7 @@
 !>     use devObject
 !>     type(devVar) :: A
 !>     call open_devObjects()
-!>     A = host                        ! to the device; host is any real, complex or integer array of rank 1 or 2
+!>     A = host                        ! to the device; host is any real, complex or integer array of rank 1 to 3
 !>     host = A                        ! and back
 !>     call deallocate_dv(A)
 !>     call close_devObjects()
