@@ -1,4 +1,5 @@
-// The batched routines: what is checked, the choice of the backend, and matrices too tall for the GPU's kernels on batches.
+// The batched routines: what is checked, the choice of the backend, and matrices too tall for the GPU's kernels on
+// batches.
 #include "devobj/batched.hpp"
 
 #include "blas_checks.hpp"
@@ -129,8 +130,8 @@ void gesv_batched(std::int64_t batch, View<T> A, Integers ipiv, View<T> B, Integ
   const Batch<T> all = batch_in(name, "A", A, batch), right = batch_in(name, "B", B, batch);
   require_square_batch(name, "A", all);
   require_columns(name, "ipiv", ipiv, all.cols, batch);
-  require(batch == 0 || B.rows == all.rows, name, ": B has ", B.rows, " rows, but the matrices in A are ", all.rows, " x ",
-          all.cols);
+  require(batch == 0 || B.rows == all.rows, name, ": B has ", B.rows, " rows, but the matrices in A are ", all.rows,
+          " x ", all.cols);
   const Vector<std::int32_t> infos = checked_info(name, info, batch);
   require_distinct(name, "B", B, "A", A);
   require_distinct(name, "ipiv", ipiv, "A", A);
@@ -170,8 +171,8 @@ void gels_batched(Op op, std::int64_t batch, View<T> A, View<T> B, Integers info
           static_cast<char>(adjoint<T>), "' for this type");
   const Batch<T> all = batch_in(name, "A", A, batch), right = batch_in(name, "B", B, batch);
   const std::int64_t m = all.rows, n = all.cols;
-  require(batch == 0 || B.rows == std::max(m, n), name, ": B has ", B.rows, " rows, but the matrices in A are ", m, " x ",
-          n, " and B must have the larger of both");
+  require(batch == 0 || B.rows == std::max(m, n), name, ": B has ", B.rows, " rows, but the matrices in A are ", m,
+          " x ", n, " and B must have the larger of both");
   const Vector<std::int32_t> infos = checked_info(name, info, batch);
   require_distinct(name, "B", B, "A", A);
   require_distinct(name, "info", info, "A", A);

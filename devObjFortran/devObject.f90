@@ -8,7 +8,7 @@
 !>     call deallocate_dv(A)
 !>     call close_devObjects()
 !>
-!> devObjectBLAS, devObjectLU, devObjectQR, devObjectQRUpdate, devObjectGivens and devObjectRNG give this module's names too, so
+!> devObjectBLAS, devObjectLU, devObjectQR, devObjectQRUpdate, devObjectGivens, devObjectBatched and devObjectRNG give this module's names too, so
 !> that one of them is all a program uses.
 module devObject
   use devObjectErrors, only: devobj_success, devobj_not_open, devobj_invalid_argument, devobj_invalid_handle, &

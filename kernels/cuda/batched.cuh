@@ -55,8 +55,8 @@ class SharedLayout {
 
 /// kernel<<<grid, threads, bytes>>>(arguments...) on the queue.
 template <class... Parameters, class... Arguments>
-void launch_batched(const char* name, void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t bytes, Queue& q,
-                    Arguments... arguments) {
+void launch_batched(const char* name, void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t bytes,
+                    Queue& q, Arguments... arguments) {
   constexpr std::size_t without_asking = 48 * 1024;
   if (bytes > without_asking)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), name);

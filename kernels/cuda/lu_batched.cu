@@ -1,11 +1,14 @@
 // lu_batched: LU of many matrices, those that fit in shared memory by one kernel, larger ones by blocks of columns.
 //
-//   columns of a matrix, in shared memory    A block has a matrix, thread t its row t. Rows do not move: each has a position,
-//    done   window      rest                 where LAPACK's swaps would have brought it, below the present step if it is done.
+//   columns of a matrix, in shared memory    A block has a matrix, thread t its row t. Rows do not move: each has a
+//   position,
+//    done   window      rest                 where LAPACK's swaps would have brought it, below the present step if it
+//    is done.
 //   +-----+---------+----------+
-//   |     | a a a a |          |  row t      window   W columns of the row in registers. A step: every warp publishes its
-//   |  L  | a a a a |   A22    |                      candidate with its row, one barrier, all scale and subtract.
-//   |     | a a a a |          |             rest     U12 = L11^-1 A12, a column per thread; A22 -= L21 U12, a row per thread
+//   |     | a a a a |          |  row t      window   W columns of the row in registers. A step: every warp publishes
+//   its |  L  | a a a a |   A22    |                      candidate with its row, one barrier, all scale and subtract.
+//   |     | a a a a |          |             rest     U12 = L11^-1 A12, a column per thread; A22 -= L21 U12, a row per
+//   thread
 //   +-----+---------+----------+
 //
 // At the end the rows go to their positions. Larger matrices: the same kernel on panels of nb columns, and between them
@@ -34,11 +37,11 @@ struct alignas(16) WindowRow {
 
 template <class E>
 struct LuMemory {
-  E* A;                    // m x n, column-major with an odd ld: rows and columns are read without conflicts of banks
-  WindowRow<E>* U12;       // U12[c].x[i] = U(c0 + i, c)
-  E* L11;                  // L11[i + k W] = L(c0 + i, c0 + k)
-  Published<E>* told;      // [step % 2][warp]
-  std::int32_t* source;    // the pivot's row of each step
+  E* A;                  // m x n, column-major with an odd ld: rows and columns are read without conflicts of banks
+  WindowRow<E>* U12;     // U12[c].x[i] = U(c0 + i, c)
+  E* L11;                // L11[i + k W] = L(c0 + i, c0 + k)
+  Published<E>* told;    // [step % 2][warp]
+  std::int32_t* source;  // the pivot's row of each step
   std::size_t bytes;
 
   __host__ __device__ LuMemory(unsigned char* start, int m, int n, int warps) {

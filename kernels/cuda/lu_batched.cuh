@@ -30,7 +30,8 @@ inline constexpr std::int64_t lu_small_max = 32;
 /// The rows' exchanges of the columns outside j0 ... j0 + w - 1, w <= 32, by those columns' pivots, and
 /// A12 = L11^-1 A12 right of them. (lu_batched_exchange)
 template <class E>
-void lu_exchange(const Batch<E>& A, const std::int32_t* ipiv, std::int64_t ldp, std::int64_t j0, std::int64_t w, Queue& q);
+void lu_exchange(const Batch<E>& A, const std::int32_t* ipiv, std::int64_t ldp, std::int64_t j0, std::int64_t w,
+                 Queue& q);
 inline constexpr std::int64_t lu_exchange_max = 32;
 
 }  // namespace devobj::cuda::lu

@@ -1,9 +1,12 @@
-// lu_exchange: what a factored panel of a batch does to the other columns: their rows change places, and those right of it
-// become U12 = L11^-1 A12.
+// lu_exchange: what a factored panel of a batch does to the other columns: their rows change places, and those right of
+// it become U12 = L11^-1 A12.
 //
-//   rows j0 ...   L11 (w x w)   column c    A warp has a few columns at once. Lane i reads what comes to row i of the panel's
-//                +---+          +---+       rows ("top") and what comes to the row below that pivot i displaced; then both
-//          top   |   |          | x |       are written. Right of the panel x is solved first: x_k goes round by shuffle,
+//   rows j0 ...   L11 (w x w)   column c    A warp has a few columns at once. Lane i reads what comes to row i of the
+//   panel's
+//                +---+          +---+       rows ("top") and what comes to the row below that pivot i displaced; then
+//                both
+//          top   |   |          | x |       are written. Right of the panel x is solved first: x_k goes round by
+//          shuffle,
 //                +---+          +---+       lanes below subtract.
 //          below |   |          | y |
 #include "kernels/cuda/lu_batched.cuh"
@@ -47,7 +50,8 @@ __global__ void __launch_bounds__(exchange_threads)
 
   const bool top = lane < w;
   const std::int64_t from = top ? source_of(lane, pivot, 0, w, true) : lane;
-  std::int64_t below = top && pivot[lane] >= w ? pivot[lane] : -1;  // the row that pivot `lane` displaced the first time
+  std::int64_t below =
+      top && pivot[lane] >= w ? pivot[lane] : -1;  // the row that pivot `lane` displaced the first time
   for (int i = 0; i < lane && i < w; ++i)
     if (pivot[i] == below) below = -1;
   const std::int64_t to_below = below >= 0 ? source_of(below, pivot, 0, w, true) : -1;
@@ -93,12 +97,13 @@ void lu_exchange(const Batch<E>& A, const std::int32_t* ipiv, std::int64_t ldp, 
                  Queue& q) {
   const dim3 grid(static_cast<unsigned>(A.count),
                   static_cast<unsigned>(std::min(ceil_div(A.cols - w, columns_of_block), max_grid_y)));
-  const std::size_t bytes = lu_exchange_max * (lu_exchange_max + 1) * sizeof(E) + lu_exchange_max * sizeof(std::int32_t);
+  const std::size_t bytes =
+      lu_exchange_max * (lu_exchange_max + 1) * sizeof(E) + lu_exchange_max * sizeof(std::int32_t);
   launch_batched("lu_batched", lu_exchange_kernel<E>, grid, exchange_threads, bytes, q, A, ipiv, ldp, j0,
                  static_cast<int>(w));
 }
 
-#define INSTANTIATE(T)                                                                                             \
+#define INSTANTIATE(T)                                                                                               \
   template void lu_exchange<device_t<T>>(const Batch<device_t<T>>&, const std::int32_t*, std::int64_t, std::int64_t, \
                                          std::int64_t, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)

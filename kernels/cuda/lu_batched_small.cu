@@ -1,8 +1,8 @@
 // lu_small: LU of matrices of up to 32 x 32, in registers.
 //
-// L = 8, 16 or 32 lanes of a warp have a matrix, a lane a row. Rows do not move: each has a position, where LAPACK's swaps
-// would have brought it. A step: the lanes agree on the pivot by shuffles, its lane writes its row to shared memory, all
-// others read it and subtract.
+// L = 8, 16 or 32 lanes of a warp have a matrix, a lane a row. Rows do not move: each has a position, where LAPACK's
+// swaps would have brought it. A step: the lanes agree on the pivot by shuffles, its lane writes its row to shared
+// memory, all others read it and subtract.
 #include "kernels/cuda/lu_batched.cuh"
 
 namespace devobj::cuda::lu {

@@ -1,4 +1,5 @@
-// lu_solve_batched, upper_solve_batched: solves with the triangles of many matrices, and the search for zeros on diagonals.
+// lu_solve_batched, upper_solve_batched: solves with the triangles of many matrices, and the search for zeros on
+// diagonals.
 //
 // A block has C right-hand sides of a matrix in shared memory. A triangle op(A) is taken in blocks of 32:
 //

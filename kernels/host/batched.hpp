@@ -9,8 +9,8 @@
 
 namespace devobj::host {
 
-/// Up to so many elements a matrix is one thread's, whose code calls no BLAS; larger ones come one after the other, with
-/// the threads of the BLAS.
+/// Up to so many elements a matrix is one thread's, whose code calls no BLAS; larger ones come one after the other,
+/// with the threads of the BLAS.
 inline constexpr std::int64_t elements_of_one_thread = 512 * 512;
 
 /// work(k) for k = 0 ... count - 1, each of about `operations` operations.

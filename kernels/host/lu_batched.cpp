@@ -55,7 +55,8 @@ void lu_batched(Batch<T> A, View<std::int32_t> ipiv, Vector<std::int32_t> info, 
   const fortran::BlasInt m(A.rows, "getrf_batched", "the rows of A"), n(A.cols, "getrf_batched", "the columns of A"),
       ld(A.ld, "getrf_batched", "the ld of A");
   q.submit("lu_batched", [=] {
-    const double k = static_cast<double>(std::min(A.rows, A.cols)), operations = 2 * k * static_cast<double>(A.rows * A.cols);
+    const double k = static_cast<double>(std::min(A.rows, A.cols)),
+                 operations = 2 * k * static_cast<double>(A.rows * A.cols);
     const auto pivots = [&](std::int64_t i) { return ipiv.data + i * ipiv.ld; };
     const auto set = [&](std::int64_t i, std::int64_t value) {
       info.data[i * info.inc] = static_cast<std::int32_t>(value);

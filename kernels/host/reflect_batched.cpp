@@ -41,9 +41,9 @@ void reflect(View<T> V, const T* tau, std::int64_t k, View<T> B) {
 template <class T>
 void reflect_batched(Batch<T> V, View<T> tau, Batch<T> B, Queue& q) {
   if (B.empty() || tau.empty()) return;
-  const fortran::BlasInt m(B.rows, "reflect_batched", "the rows of B"), n(B.cols, "reflect_batched", "the columns of B"),
-      k(tau.rows, "reflect_batched", "the reflectors"), ldv(V.ld, "reflect_batched", "the ld of V"),
-      ldb(B.ld, "reflect_batched", "the ld of B");
+  const fortran::BlasInt m(B.rows, "reflect_batched", "the rows of B"),
+      n(B.cols, "reflect_batched", "the columns of B"), k(tau.rows, "reflect_batched", "the reflectors"),
+      ldv(V.ld, "reflect_batched", "the ld of V"), ldb(B.ld, "reflect_batched", "the ld of B");
   q.submit("reflect_batched", [=] {
     const auto taus = [&](std::int64_t i) { return tau.data + i * tau.ld; };
     if (V.rows * V.cols <= elements_of_one_thread) {

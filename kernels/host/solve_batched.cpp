@@ -1,5 +1,5 @@
-// lu_solve_batched, upper_solve_batched: a matrix per thread by substitution, four right-hand sides at once; large ones by
-// BLAS.
+// lu_solve_batched, upper_solve_batched: a matrix per thread by substitution, four right-hand sides at once; large ones
+// by BLAS.
 #include "kernels/host/batched.hpp"
 #include "kernels/host/blas_fortran.hpp"
 

@@ -87,7 +87,8 @@ TEST_P(Batched, SubnormalPivotsDivide) {
   });
 }
 
-/// A singular matrix, or one with NaN or Inf, among others: info is its own, and the others have the bits they have alone.
+/// A singular matrix, or one with NaN or Inf, among others: info is its own, and the others have the bits they have
+/// alone.
 TEST_P(Batched, AMatrixDoesNotSeeItsNeighbours) {
   with_type([&]<class T>(T) {
     for (std::int64_t n : {5, 16, 30, 45, 90}) {
@@ -127,7 +128,9 @@ TEST_P(Batched, NaNIsAPivotOnlyIfItIsFirst) {
       const std::vector<LuFactors<T>> f = factor_lu_batched<T>({first, below}, q());
       EXPECT_EQ(f[0].pivots[0], 1);
       std::int64_t largest_row = 0;
-      const auto size = [&](std::int64_t i) { return std::abs(std::real(below(i, 0))) + std::abs(std::imag(below(i, 0))); };
+      const auto size = [&](std::int64_t i) {
+        return std::abs(std::real(below(i, 0))) + std::abs(std::imag(below(i, 0)));
+      };
       for (std::int64_t i = 1; i < n - 1; ++i)
         if (size(i) > size(largest_row)) largest_row = i;
       EXPECT_EQ(f[1].pivots[0], largest_row + 1);
@@ -238,7 +241,8 @@ TEST_P(Batched, GeqrfOfTheGallery) {
       const std::vector<QrFactors<T>> f = factor_qr_batched(A, q());
       for (std::size_t k = 0; k < A.size(); ++k) {
         const std::string what = all[k].name + ", " + shape_name(m, n);
-        const QrMeasures lapack = qr_measures(A[k], lapack_qr(A[k]), By::column), ours = qr_measures(A[k], f[k], By::column);
+        const QrMeasures lapack = qr_measures(A[k], lapack_qr(A[k]), By::column),
+                         ours = qr_measures(A[k], f[k], By::column);
         EXPECT_LE(ours.residual, residual_bound) << what;
         EXPECT_LE(ours.orthogonality, residual_bound) << what;
         EXPECT_LE(ours.residual, 2 * lapack.residual + residual_floor) << what << ": LAPACK has " << lapack.residual;
@@ -289,8 +293,17 @@ TEST_P(Batched, SizesWithinAColumn) {
 
 TEST_P(Batched, GelsForEveryShapeAndNumberOfRightHandSides) {
   with_type([&]<class T>(T) {
-    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {7, 1}, {5, 5}, {16, 4}, {33, 20}, {64, 64}, {130, 65},
-                        {300, 7}, {700, 12}, {1030, 5}, {9, 0}})
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                        {7, 1},
+                        {5, 5},
+                        {16, 4},
+                        {33, 20},
+                        {64, 64},
+                        {130, 65},
+                        {300, 7},
+                        {700, 12},
+                        {1030, 5},
+                        {9, 0}})
       for (std::int64_t nrhs : {0, 1, 5}) {
         const std::int64_t batch = 3;
         const std::vector<Dense<T>> A = random_batch<T>(batch, m, n, std::uint32_t(m + n)),
@@ -323,7 +336,8 @@ TEST_P(Batched, GelsForEveryShapeAndNumberOfRightHandSides) {
               whole += std::norm(error(i, c));
               right += std::norm(pb(i, c));
             }
-            EXPECT_NEAR(std::sqrt(below), std::sqrt(whole), residual_bound * double(m) * eps<T> * std::sqrt(right)) << what;
+            EXPECT_NEAR(std::sqrt(below), std::sqrt(whole), residual_bound * double(m) * eps<T> * std::sqrt(right))
+                << what;
           }
         }
       }

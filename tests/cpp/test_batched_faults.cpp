@@ -17,11 +17,13 @@ TEST_P(BatchedFaults, GetrfsErrorsWriteNothing) {
     const Dense<T> A = random<T>(6, 12, 1);  // three matrices of 6 x 4, two of 6 x 6
     Padded<T> a(A, q());
     Ints ipiv(integers(4, 3), q()), info(integers(3), q()), square(integers(2, 2), q());
-    EXPECT_INVALID(getrf_batched<T>(-1, a, ipiv.view(), info.view(), q()), "getrf_batched: batch is -1, must not be negative");
+    EXPECT_INVALID(getrf_batched<T>(-1, a, ipiv.view(), info.view(), q()),
+                   "getrf_batched: batch is -1, must not be negative");
     EXPECT_INVALID(getrf_batched<T>(5, a, ipiv.view(), info.view(), q()),
                    "getrf_batched: A has 12 columns, which are not those of 5 matrices of one shape");
     EXPECT_INVALID(getrf_batched<T>(0, a, ipiv.view(), info.view(), q()), "A has 12 columns, which are not those of 0");
-    EXPECT_INVALID(getrf_batched<T>(2, a, ipiv.view(), info.view(), q()), "getrf_batched: ipiv is 4 x 3, must be 6 x 2");
+    EXPECT_INVALID(getrf_batched<T>(2, a, ipiv.view(), info.view(), q()),
+                   "getrf_batched: ipiv is 4 x 3, must be 6 x 2");
     EXPECT_INVALID(getrf_batched<T>(3, a, square.view(), info.view(), q()), "ipiv is 2 x 2, must be 4 x 3");
     EXPECT_INVALID(getrf_batched<T>(3, a, ipiv.view(), square.view(), q()),
                    "getrf_batched: info is 2 x 2, must be a vector of 3 elements");
@@ -29,7 +31,8 @@ TEST_P(BatchedFaults, GetrfsErrorsWriteNothing) {
                    "getrf_batched: info and ipiv overlap");
     const View<std::int32_t> inside(reinterpret_cast<std::int32_t*>(a.view().data), 4, 3);
     EXPECT_INVALID(getrf_batched<T>(3, a, inside, info.view(), q()), "getrf_batched: ipiv and A overlap");
-    EXPECT_INVALID(getrf_batched<T>(3, a, ipiv.view(), inside({0, 3}, {0, 1}), q()), "getrf_batched: info and A overlap");
+    EXPECT_INVALID(getrf_batched<T>(3, a, ipiv.view(), inside({0, 3}, {0, 1}), q()),
+                   "getrf_batched: info and A overlap");
     expect_same(a.read("A"), A, "A");
     expect_same(ipiv.read("ipiv"), integers(4, 3), "ipiv");
     expect_same(info.read("info"), integers(3), "info");
@@ -82,11 +85,13 @@ TEST_P(BatchedFaults, QrsErrorsWriteNothing) {
     EXPECT_INVALID(gels_batched<T>(Op('Q'), 3, a, b, i, q()), "gels_batched: op is 'Q', must be 'N' or '");
     EXPECT_INVALID(gels_batched<T>(is_complex<T> ? Op::Trans : Op::ConjTrans, 3, a, b, i, q()), "for this type");
     EXPECT_INVALID(gels_batched<T>(Op::NoTrans, 5, a, b, i, q()), "gels_batched: A has 12 columns");
-    EXPECT_INVALID(gels_batched<T>(Op::NoTrans, 3, a, b.view()({0, 6}, {0, 4}), i, q()), "gels_batched: B has 4 columns");
+    EXPECT_INVALID(gels_batched<T>(Op::NoTrans, 3, a, b.view()({0, 6}, {0, 4}), i, q()),
+                   "gels_batched: B has 4 columns");
     EXPECT_INVALID(gels_batched<T>(Op::NoTrans, 3, a, b.view()({0, 5}, {0, 6}), i, q()),
                    "gels_batched: B has 5 rows, but the matrices in A are 6 x 4 and B must have the larger of both");
     EXPECT_INVALID(gels_batched<T>(Op::NoTrans, 2, a, b, i, q()), "gels_batched: info is 3 x 1, must be a vector of 2");
-    EXPECT_INVALID(gels_batched<T>(Op::NoTrans, 3, a, a.view()({0, 6}, {0, 6}), i, q()), "gels_batched: B and A overlap");
+    EXPECT_INVALID(gels_batched<T>(Op::NoTrans, 3, a, a.view()({0, 6}, {0, 6}), i, q()),
+                   "gels_batched: B and A overlap");
     EXPECT_DEVOBJ_ERROR(gels_batched<T>(adjoint<T>, 3, a, b, i, q()), Status::not_supported,
                         "solutions of minimum norm are not there for batches");
     Padded<T> wide(Dense<T>(4, 12, T(1)), q());
