@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
         return bench::run_fft(options, q);
       case bench::Mode::prims:
         return bench::run_prims(options, q);
+      case bench::Mode::batched:
+        return bench::run_batched(options, q);
       case bench::Mode::wy:
         return bench::run_wy(options, q);
       case bench::Mode::givens_cpu:

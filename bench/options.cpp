@@ -213,6 +213,15 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
     o.generators = choose_list(known, w);
   });
   add(rng, "--peer", "none leaves the peers out", [&o](Words w) { o.peers = choose_list({"none"}, w); });
+  CLI::App* batched = app.add_subcommand("batched", "Many small LU, QR and solves at once beside cuBLAS's or a loop over LAPACK");
+  add_common(batched, o);
+  add_types(batched, o);
+  add_sizes(batched, o, "4,8,16,24,32,48,64,96,128,192,256,384,512 on a GPU, 4,8,16,32,64,128,256 without");
+  const std::vector<std::string> batched_routines = {"getrf", "getrs", "gesv", "geqrf", "gels"};
+  add(batched, "--routine", "of getrf, getrs, gesv, geqrf, gels; default all",
+      [&o, batched_routines](Words w) { o.routines = choose_list(batched_routines, w); });
+  batched->add_option("--batch", o.batch, "matrices; 0: 2^25 elements of them on a GPU, 2^20 without")
+      ->check(CLI::NonNegativeNumber);
 
   try {
     app.parse(argc, argv);
@@ -223,9 +232,10 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   const std::map<CLI::App*, Mode> modes = {
       {lu, Mode::lu}, {qr, Mode::qr}, {blas, Mode::blas}, {transfer, Mode::transfer},
       {table1, Mode::table1}, {update, Mode::update}, {fft, Mode::fft}, {prims, Mode::prims},
-      {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng}};
+      {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng}, {batched, Mode::batched}};
   o.mode = modes.at(app.get_subcommands().front());
   if (o.mode == Mode::rng && rng->count("--routine") == 0) o.routines = distributions;
+  if (o.mode == Mode::batched && batched->count("--routine") == 0) o.routines = batched_routines;
   if (o.mode == Mode::prims && prims->count("--type") == 0) o.types = {'i', 's', 'd'};
   if (o.mode == Mode::transfer && transfer->count("--type") == 0) o.types = {'s'};
   if (o.mode == Mode::update && !o.fit && update->count("--type") == 0) o.types = {'s'};

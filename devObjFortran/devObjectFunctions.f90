@@ -33,32 +33,34 @@ module devObjectFunctions
   end interface view_dv
 
   !> call transfer_dv(host, dv, to_device [, stat, errmsg]): dv = host if to_device is true, host = dv otherwise.
-  !> host: any array section of rank 1 or 2 of dv's kind. Rank 2: the shape of dv; rank 1: n elements for n x 1 and 1 x n.
+  !> host: any array section of rank 1, 2 or 3 of dv's kind. Rank 2: the shape of dv; rank 1: n elements for n x 1 and 1 x n;
+  !> rank 3: a batch, m x n x b for m x (n b).
   !> dv keeps its memory: devptr(dv) and views stay what they are. host may be changed as soon as this returns.
   !> Errors: dv unallocated, kinds or shapes differ.
   interface transfer_dv
     module procedure transfer_r4_1, transfer_r8_1, transfer_c4_1, transfer_c8_1, transfer_i4_1
     module procedure transfer_r4_2, transfer_r8_2, transfer_c4_2, transfer_c8_2, transfer_i4_2
+    module procedure transfer_r4_3, transfer_r8_3, transfer_c4_3, transfer_c8_3, transfer_i4_3
   end interface transfer_dv
   !> transfer_dv for real (single precision) arrays.
   interface transfer_r4
-    module procedure transfer_r4_1, transfer_r4_2
+    module procedure transfer_r4_1, transfer_r4_2, transfer_r4_3
   end interface transfer_r4
   !> transfer_dv for double precision arrays.
   interface transfer_r8
-    module procedure transfer_r8_1, transfer_r8_2
+    module procedure transfer_r8_1, transfer_r8_2, transfer_r8_3
   end interface transfer_r8
   !> transfer_dv for complex (single precision) arrays.
   interface transfer_c4
-    module procedure transfer_c4_1, transfer_c4_2
+    module procedure transfer_c4_1, transfer_c4_2, transfer_c4_3
   end interface transfer_c4
   !> transfer_dv for double complex arrays.
   interface transfer_c8
-    module procedure transfer_c8_1, transfer_c8_2
+    module procedure transfer_c8_1, transfer_c8_2, transfer_c8_3
   end interface transfer_c8
   !> transfer_dv for 32-bit integer arrays.
   interface transfer_i4
-    module procedure transfer_i4_1, transfer_i4_2
+    module procedure transfer_i4_1, transfer_i4_2, transfer_i4_3
   end interface transfer_i4
 
   include 'devObjectFunctions_c.inc'

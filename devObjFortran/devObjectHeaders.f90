@@ -57,17 +57,22 @@ module devObjectHeaders
     procedure, private :: assign_var, assign_result, assign_block
     procedure, private :: from_r4_1, from_r8_1, from_c4_1, from_c8_1, from_i4_1
     procedure, private :: from_r4_2, from_r8_2, from_c4_2, from_c8_2, from_i4_2
+    procedure, private :: from_r4_3, from_r8_3, from_c4_3, from_c8_3, from_i4_3
     procedure, private, pass(dv) :: to_r4_1, to_r8_1, to_c4_1, to_c8_1, to_i4_1
     procedure, private, pass(dv) :: to_r4_2, to_r8_2, to_c4_2, to_c8_2, to_i4_2
+    procedure, private, pass(dv) :: to_r4_3, to_r8_3, to_c4_3, to_c8_3, to_i4_3
     !> dv2 = dv1: dv2 becomes an object of its own with dv1's elements.
     !> dv = host: a new object of the array's kind and shape (rank 1: n x 1), or the present one if it has both.
     !> host = dv: the array must have the object's kind and shape (rank 1: n elements for n x 1 and 1 x n).
+    !> Rank 3 is a batch, the matrices host(:, :, k) side by side: an array m x n x b goes with an object m x (n b).
     !> A left side that is a view is written through; shape and kind must then agree.
     generic :: assignment(=) => assign_var, assign_result, assign_block
     generic :: assignment(=) => from_r4_1, from_r8_1, from_c4_1, from_c8_1, from_i4_1
     generic :: assignment(=) => from_r4_2, from_r8_2, from_c4_2, from_c8_2, from_i4_2
+    generic :: assignment(=) => from_r4_3, from_r8_3, from_c4_3, from_c8_3, from_i4_3
     generic :: assignment(=) => to_r4_1, to_r8_1, to_c4_1, to_c8_1, to_i4_1
     generic :: assignment(=) => to_r4_2, to_r8_2, to_c4_2, to_c8_2, to_i4_2
+    generic :: assignment(=) => to_r4_3, to_r8_3, to_c4_3, to_c8_3, to_i4_3
   end type devVar
 
   !> The result of a function that makes a device object.

@@ -12,12 +12,15 @@ module devObjectHostArray
   integer(c_int), parameter, public :: type_real = 1, type_double = 2, type_complex = 3, type_double_complex = 4, &
     type_integer = 5
 
-  !> An array of rank 1 or 2. Steps are in bytes, from an element to the next in its column and in its row.
+  !> An array of rank 1, 2 or 3. Steps are in bytes, from an element to the next in its column and in its row. An array of
+  !> rank 3 stands for its matrices side by side: `cols` columns in all, in groups of plane_cols (0: one group) that
+  !> are plane_step apart.
   type :: host_array
     integer(c_int) :: type = 0
     integer :: rank = 0
     integer(c_int64_t) :: rows = 0, cols = 0
     integer(c_int64_t) :: element_bytes = 1, row_step = 0, col_step = 0
+    integer(c_int64_t) :: plane_cols = 0, plane_step = 0
     type(c_ptr) :: data = c_null_ptr
   end type host_array
 
@@ -27,10 +30,11 @@ module devObjectHostArray
     integer(c_int64_t) :: rows, cols, row_stride, col_stride
   end type c_host_array
 
-  !> describe(host): the host_array of an array of rank 1 (a column) or 2.
+  !> describe(host): the host_array of an array of rank 1 (a column), 2 or 3 (matrices side by side).
   interface describe
     module procedure describe_r4_1, describe_r8_1, describe_c4_1, describe_c8_1, describe_i4_1
     module procedure describe_r4_2, describe_r8_2, describe_c4_2, describe_c8_2, describe_i4_2
+    module procedure describe_r4_3, describe_r8_3, describe_c4_3, describe_c8_3, describe_i4_3
   end interface describe
 
   interface
@@ -85,12 +89,13 @@ contains
     end if
   end function to_host
 
-  ! True if both steps are multiples of the element's size, as the C library needs. A real component of an array of
-  ! a derived type may have other ones.
+  ! True if both steps are multiples of the element's size and the columns evenly spaced, as the C library needs. A real
+  ! component of an array of a derived type may have other ones, and a section of rank 3 gaps between its matrices.
   pure logical function has_whole_strides(host)
     type(host_array), intent(in) :: host
 
-    has_whole_strides = mod(host%row_step, host%element_bytes) == 0 .and. mod(host%col_step, host%element_bytes) == 0
+    has_whole_strides = mod(host%row_step, host%element_bytes) == 0 .and. &
+      mod(host%col_step, host%element_bytes) == 0 .and. host%plane_cols == 0
   end function has_whole_strides
 
   pure type(c_host_array) function strided(host)
@@ -114,12 +119,15 @@ contains
     logical, intent(in) :: gather
     integer(c_int8_t), pointer :: element(:)
     type(c_ptr) :: place
-    integer(c_int64_t) :: i, j, k
+    integer(c_int64_t) :: i, j, k, column
 
     k = 0
     do j = 0, host%cols - 1
+      column = j*host%col_step
+      if (host%plane_cols > 0) &
+        column = mod(j, host%plane_cols)*host%col_step + j/host%plane_cols*host%plane_step
       do i = 0, host%rows - 1
-        place = transfer(address(host%data) + i*host%row_step + j*host%col_step, place)
+        place = transfer(address(host%data) + i*host%row_step + column, place)
         call c_f_pointer(place, element, [host%element_bytes])
         if (gather) then
           packed(k:k + host%element_bytes - 1) = element
@@ -137,7 +145,7 @@ contains
     address = transfer(pointer, address)
   end function address
 
-  ! The ten specifics of describe. `code` and the two includes hold what they have in common.
+  ! The fifteen specifics of describe. `code` and the three includes hold what they have in common.
 
   type(host_array) function describe_r4_1(host) result(a)
     real(c_float), target, intent(in) :: host(:)
@@ -198,5 +206,35 @@ contains
     integer(c_int), parameter :: code = type_integer
     include 'describe_2.inc'
   end function describe_i4_2
+
+  type(host_array) function describe_r4_3(host) result(a)
+    real(c_float), target, intent(in) :: host(:, :, :)
+    integer(c_int), parameter :: code = type_real
+    include 'describe_3.inc'
+  end function describe_r4_3
+
+  type(host_array) function describe_r8_3(host) result(a)
+    real(c_double), target, intent(in) :: host(:, :, :)
+    integer(c_int), parameter :: code = type_double
+    include 'describe_3.inc'
+  end function describe_r8_3
+
+  type(host_array) function describe_c4_3(host) result(a)
+    complex(c_float_complex), target, intent(in) :: host(:, :, :)
+    integer(c_int), parameter :: code = type_complex
+    include 'describe_3.inc'
+  end function describe_c4_3
+
+  type(host_array) function describe_c8_3(host) result(a)
+    complex(c_double_complex), target, intent(in) :: host(:, :, :)
+    integer(c_int), parameter :: code = type_double_complex
+    include 'describe_3.inc'
+  end function describe_c8_3
+
+  type(host_array) function describe_i4_3(host) result(a)
+    integer(c_int32_t), target, intent(in) :: host(:, :, :)
+    integer(c_int), parameter :: code = type_integer
+    include 'describe_3.inc'
+  end function describe_i4_3
 
 end module devObjectHostArray

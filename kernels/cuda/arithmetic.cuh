@@ -80,6 +80,13 @@ __device__ E scaled(E a, real_e<E> x) {
   else
     return a * x;
 }
+/// a 2^e in two steps, so that no factor overflows
+template <class E>
+__device__ E times_power(E a, int e) {
+  using R = real_e<E>;
+  const int half = e / 2;
+  return scaled(scaled(a, static_cast<R>(ldexp(R(1), half))), static_cast<R>(ldexp(R(1), e - half)));
+}
 /// max(|re|, |im|)
 __device__ inline float larger_part(float a) {
   return fabsf(a);

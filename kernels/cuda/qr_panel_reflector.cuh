@@ -56,14 +56,6 @@ struct Range2<float> {
   static constexpr float tiny = 0x1p-80f;
   static constexpr float small_alpha = 0x1p-36f;
 };
-/// a 2^e in two steps, so that no factor overflows
-template <class E>
-__device__ E times_power(E a, int e) {
-  using Real = real_e<E>;
-  const int half = e / 2;
-  return scaled(scaled(a, static_cast<Real>(ldexp(Real(1), half))), static_cast<Real>(ldexp(Real(1), e - half)));
-}
-
 /// The reflector of alpha and x below it, from rest = ||x||^2: x's multiple `scale` below a one is v. If x has been
 /// boosted, so has rest, twice; scale is for x as it is, and `back` takes beta to the size of the column.
 template <class E>

@@ -203,5 +203,6 @@ void gpu_zgeqrf(const int *m, const int *n, void *a, const int *lda, void *tau, 
 #include "devobj/devobj_prims.h"
 #include "devobj/devobj_givens.h"
 #include "devobj/devobj_rng.h"
+#include "devobj/devobj_batched.h"
 
 #endif

@@ -10,6 +10,7 @@
 // Matrices are column-major; sizes are counted in elements. Errors are thrown as devobj::Error.
 #pragma once
 
+#include "devobj/batched.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/error.hpp"
 #include "devobj/fft.hpp"
