@@ -7,8 +7,8 @@
 namespace devobj {
 
 /// H (rows x cols, zero below its p-th subdiagonal) becomes upper trapezoidal, H = G^H H; Q = Q G, D = G^H D with the
-/// same unitary G. Q has H.rows columns and D H.rows rows; either may be absent. With `from`, of Q's shape and apart from
-/// it, Q = from G.
+/// same unitary G. Q has H.rows columns and D H.rows rows; either may be absent. With `from`, of Q's shape and apart
+/// from it, Q = from G.
 template <class T>
 void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block = 0, View<T> from = {});
 

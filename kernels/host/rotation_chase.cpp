@@ -90,8 +90,8 @@ std::vector<R>& strip_memory(std::int64_t rows) {
   return memory;
 }
 
-/// Q = Q G, or from G if `from` is there, rows begin ... end of Q. `from` is read as it is needed, and not copied before:
-/// for one chain the memory traffic is the time.
+/// Q = Q G, or from G if `from` is there, rows begin ... end of Q. `from` is read as it is needed, and not copied
+/// before: for one chain the memory traffic is the time.
 template <class R>
 void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = chain_lanes<R>;
