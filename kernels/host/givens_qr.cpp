@@ -105,7 +105,8 @@ class GivensQr {
       a_.load(A_, t);
       for (std::int64_t p = 0; p < std::min(t, slabs()); ++p) {
         // what all others wait for is not held up
-        while (!is_made(p) && (p + 2 >= t || !advance(mine, false))) rest();
+        while (!is_made(p))
+          if (p + 2 >= t || !advance(mine, false)) rest();
         if (t * K < right_of(p)) reflect_A(p, t);
       }
       if (t < slabs()) {
