@@ -234,10 +234,11 @@ void sweep_up(View<T> W, View<T> more, View<T> R, View<T> Q, View<T> D, std::int
 }  // namespace
 
 template <class T>
-void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block) {
+void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block, View<T> from) {
   if constexpr (!is_complex<T>)
-    if (by_rotations<T>(p, block, q) && p > 0)
-      return q.submit("chase_down", [=] { host::rotate_down(H, std::min(p, H.rows - 1), Q, D); });
+    if (by_rotations<T>(p, block, q) && p > 0 && std::min(H.cols, H.rows - 1) > 0)
+      return q.submit("chase_down", [=] { host::rotate_down(H, std::min(p, H.rows - 1), from, Q, D); });
+  if (!from.empty()) copy(from, Q, q);
   // From the lowest subdiagonals on: rows `from` ... hold a matrix with `piece` subdiagonals.
   for (std::int64_t end = std::min(p, H.rows - 1); end > 0;) {
     const std::int64_t pieces = (end + most_down - 1) / most_down, from = end - (end + pieces - 1) / pieces;
@@ -248,14 +249,20 @@ void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::
 }
 
 template <class T>
-void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block) {
+void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block, View<T> from) {
   const std::int64_t rows = W.rows, p = W.cols, start = std::max<std::int64_t>(0, std::min(R.cols, rows - p));
+  // where the tail is a single row there is nothing to reduce, so that Q need not be there yet
+  const bool fused = p > 0 && start > 0 && by_rotations<T>(p, block, q) && (tail_done || rows - start <= 1);
+  if (!from.empty() && !fused) copy(from, Q, q);
   if (p == 0) return;
   const Range tail{start, rows};
   if (!tail_done)
     reduce_tail(W(tail, {0, p}), R(tail, {start, R.cols}), cols_of(Q, tail), rows_of(D, tail), q);
   if constexpr (!is_complex<T>)
-    if (by_rotations<T>(p, block, q)) return q.submit("chase_up", [=] { host::rotate_up(W, R, Q, D, start); });
+    if (by_rotations<T>(p, block, q)) {
+      const View<T> source = fused ? from : View<T>{};
+      return q.submit("chase_up", [=] { host::rotate_up(W, R, source, Q, D, start); });
+    }
   // `most_up` columns at a time; those on their right take part as further columns of R
   const std::int64_t pieces = (p + most_up - 1) / most_up;
   for (std::int64_t i = 0; i < pieces && start > 0; ++i) {
@@ -266,8 +273,8 @@ void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue&
 }
 
 #define INSTANTIATE(T)                                                                        \
-  template void chase_down<T>(View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t); \
-  template void chase_up<T>(View<T>, View<T>, View<T>, View<T>, bool, Queue&, std::int64_t);
+  template void chase_down<T>(View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t, View<T>); \
+  template void chase_up<T>(View<T>, View<T>, View<T>, View<T>, bool, Queue&, std::int64_t, View<T>);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -7,14 +7,16 @@
 namespace devobj {
 
 /// H (rows x cols, zero below its p-th subdiagonal) becomes upper trapezoidal, H = G^H H; Q = Q G, D = G^H D with the
-/// same unitary G. Q has H.rows columns and D H.rows rows; either may be absent.
+/// same unitary G. Q has H.rows columns and D H.rows rows; either may be absent. With `from`, of Q's shape and apart
+/// from it, Q = from G.
 template <class T>
-void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block = 0);
+void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block = 0, View<T> from = {});
 
 /// W (rows x p) becomes upper trapezoidal, W = G^H W, such that R (rows x n, upper trapezoidal, zeros written below its
 /// diagonal) gets no more than p subdiagonals, R = G^H R; Q and D as above. `tail_done`: W's rows from
 /// max(0, min(n, rows - p)) on are upper trapezoidal already.
 template <class T>
-void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block = 0);
+void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block = 0,
+              View<T> from = {});
 
 }  // namespace devobj

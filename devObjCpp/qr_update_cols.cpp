@@ -6,6 +6,8 @@
 namespace devobj {
 namespace {
 
+template <class T> View<T> cols_of(View<T> A, Range c) { return A({0, A.rows}, c); }
+
 // B = [Q R(:, 0:k), U, Q R(:, k:n)] or, without columns k ... k+p-1, [Q R(:, 0:k), Q R(:, k+p:n)]; b = Q d.
 template <class T>
 void refactor_cols(const UpdateShape& s, std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T> U, View<T> Q1,
@@ -59,7 +61,7 @@ void qr_add_cols(std::int64_t k, View<T> Q, View<T> R, View<T> U, View<T> Q1, Vi
   const View<T> W = R1(all_rows(R1), in);
   if (s.full()) {
     adjoint_product(Q, U, W, q);
-    if (!in_place) copy(Q, Q1, q);
+    if (!in_place) copy(cols_of(Q, {0, below.begin}), cols_of(Q1, {0, below.begin}), q);
     if (!absent(rhs.d)) copy(rhs.d, rhs.d1, q);
   } else {
     const Range old{0, n}, fresh{n, n + p}, all{0, s.m};
@@ -73,7 +75,8 @@ void qr_add_cols(std::int64_t k, View<T> Q, View<T> R, View<T> U, View<T> Q1, Vi
   }
   if (below.size() == 0) return;
   chase_up(W(below, {0, p}), R1(below, right), Q1(all_rows(Q1), below),
-           absent(rhs.d1) ? View<T>{} : rhs.d1(below, all_cols(rhs.d1)), s.economic(), q, options.block);
+           absent(rhs.d1) ? View<T>{} : rhs.d1(below, all_cols(rhs.d1)), s.economic(), q, options.block,
+           s.full() && !in_place ? cols_of(Q, below) : View<T>{});
 }
 
 // R1 = [R(:, 0:k) R(:, k+p:n)] has p subdiagonals from column k on.
@@ -98,13 +101,15 @@ void qr_remove_cols(std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T
   const Range below{std::min(k, rows), rows};
   copy_upper(R(all_rows(R), {0, k}), R1(all_rows(R1), {0, k}), q);
   if (s.full()) {
-    if (!in_place) copy(Q, Q1, q);
+    const bool chased = left > 0 && p > 0;
+    if (!in_place) copy(cols_of(Q, {0, chased ? below.begin : rows}), cols_of(Q1, {0, chased ? below.begin : rows}), q);
     if (!absent(rhs.d)) copy(rhs.d, rhs.d1, q);
     if (left == 0) return;
     const View<T> right1 = R1(all_rows(R1), {k, n - p});
     copy_upper_from(R, k + p, right1, q);
     return chase_down(right1(below, {0, left}), p, Q1(all_rows(Q1), below),
-                      absent(rhs.d1) ? View<T>{} : rhs.d1(below, all_cols(rhs.d1)), q, options.block);
+                      absent(rhs.d1) ? View<T>{} : rhs.d1(below, all_cols(rhs.d1)), q, options.block,
+                      chased && !in_place ? cols_of(Q, below) : View<T>{});
   }
   // Rows and columns that go at the end are in copies.
   const Range kept{0, left}, kept1{k, n - p}, above{0, k};

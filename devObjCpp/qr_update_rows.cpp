@@ -130,7 +130,7 @@ std::int64_t qr_remove_rows(std::int64_t k, std::int64_t p, View<T> Q, View<T> R
   copy_upper(R, H.view(), q);
   if (!absent(rhs.d)) copy(rhs.d, d(old, sides), q);
   if (s.full()) {
-    copy(Q, E.view(), q);
+    if (p == 0) copy(Q, E.view(), q);
     if (p > 0) transpose(adjoint<T>, Q(K, all), W.view(), q);
   } else {
     copy(Q, E(all, {0, n}), q);
@@ -140,7 +140,8 @@ std::int64_t qr_remove_rows(std::int64_t k, std::int64_t p, View<T> Q, View<T> R
     orthogonal_complement(Q, Y, W({0, n}, {0, p}), W(fresh, {0, p}), q);
     if (!absent(rhs.d)) gemm(adjoint<T>, Op::NoTrans, T(1), Y, rhs.b, T(0), d(fresh, sides), q);
   }
-  chase_up(W.view(), H.view(), E.view(), d.view(), s.economic(), q, options.block);
+  chase_up(W.view(), H.view(), E.view(), d.view(), s.economic(), q, options.block,
+           s.full() && p > 0 ? Q : View<T>{});
   const Range stay{p, inner};
   copy_without_rows(E(all, stay), K, Q1, q);
   copy(H(stay, {0, n}), R1, q);

@@ -66,7 +66,8 @@ void band_rotate(bool inverse, View<real_t<T>> C, View<T> S, View<T> B, Queue& q
                 const auto& s = stairs[inverse ? i : stairs.size() - 1 - i];
                 kernels.rotate(slabs.slab(t), s.first, n, s.width, !inverse, inverse, s.numbers);
               }
-              slabs.store(t, B, [](std::int64_t) { return std::int64_t{0}; }, [&](std::int64_t) { return n; });
+              slabs.store(
+                  t, B, [](std::int64_t) { return std::int64_t{0}; }, [&](std::int64_t) { return n; });
             }
           });
   });

@@ -6,33 +6,62 @@
 namespace devobj::host::DEVOBJ_SIMD_SPACE {
 namespace {
 
-/// chain_lanes numbers, two vectors' worth: one alone would wait for its own last result.
+#if defined(__AVX512F__)
+constexpr int vector_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int vector_bytes = 32;
+#else
+constexpr int vector_bytes = 16;
+#endif
+
+template <class R>
+struct Vectors;
+template <>
+struct Vectors<float> {
+  typedef float Vector __attribute__((vector_size(vector_bytes)));
+  typedef float Anywhere __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
+};
+template <>
+struct Vectors<double> {
+  typedef double Vector __attribute__((vector_size(vector_bytes)));
+  typedef double Anywhere __attribute__((vector_size(vector_bytes), aligned(8), may_alias));
+};
+
+#define DEVOBJ_INLINE inline __attribute__((always_inline))
+
+/// chain_lanes numbers in vectors that the instruction set has: several, since one alone would wait for its own last
+/// result.
 template <class R>
 struct Lanes {
-  typedef R Vector __attribute__((vector_size(64)));
-  Vector a, b;
-  static Lanes load(const R* x) {
-    Lanes v;
-    std::memcpy(&v.a, x, 64);
-    std::memcpy(&v.b, x + 64 / sizeof(R), 64);
-    return v;
+  static constexpr int count = 128 / vector_bytes;
+  using Anywhere = typename Vectors<R>::Anywhere;
+  typename Vectors<R>::Vector v[count];
+
+  DEVOBJ_INLINE void load(const R* x) {
+#pragma GCC unroll 8
+    for (int k = 0; k < count; ++k) v[k] = reinterpret_cast<const Anywhere*>(x)[k];
   }
-  void store(R* x) const {
-    std::memcpy(x, &a, 64);
-    std::memcpy(x + 64 / sizeof(R), &b, 64);
+  DEVOBJ_INLINE void store(R* x) const {
+#pragma GCC unroll 8
+    for (int k = 0; k < count; ++k) reinterpret_cast<Anywhere*>(x)[k] = v[k];
   }
 };
 
 template <class R>
 void ascend(R* x, std::int64_t step, const R* c, const R* s, std::int64_t first, std::int64_t last) {
   if (first >= last) return;
-  Lanes<R> y = Lanes<R>::load(x + first * step);
+  Lanes<R> y, z, top;
+  y.load(x + first * step);
   for (std::int64_t i = first; i < last; ++i) {
     const R ci = c[i], si = s[i];
-    const Lanes<R> z = Lanes<R>::load(x + (i + 1) * step);
-    const Lanes<R> top{ci * y.a + si * z.a, ci * y.b + si * z.b};
+    z.load(x + (i + 1) * step);
+#pragma GCC unroll 8
+    for (int k = 0; k < y.count; ++k) {
+      const auto cz = ci * z.v[k], sz = si * z.v[k];
+      top.v[k] = ci * y.v[k] + sz;
+      y.v[k] = cz - si * y.v[k];
+    }
     top.store(x + i * step);
-    y = {ci * z.a - si * y.a, ci * z.b - si * y.b};
   }
   y.store(x + last * step);
 }
@@ -40,13 +69,18 @@ void ascend(R* x, std::int64_t step, const R* c, const R* s, std::int64_t first,
 template <class R>
 void descend(R* x, std::int64_t step, const R* c, const R* s, std::int64_t first, std::int64_t last) {
   if (first >= last) return;
-  Lanes<R> z = Lanes<R>::load(x + last * step);
+  Lanes<R> y, z, bottom;
+  z.load(x + last * step);
   for (std::int64_t i = last - 1; i >= first; --i) {
     const R ci = c[i], si = s[i];
-    const Lanes<R> y = Lanes<R>::load(x + i * step);
-    const Lanes<R> bottom{ci * z.a - si * y.a, ci * z.b - si * y.b};
+    y.load(x + i * step);
+#pragma GCC unroll 8
+    for (int k = 0; k < y.count; ++k) {
+      const auto cy = ci * y.v[k], sy = si * y.v[k];
+      bottom.v[k] = ci * z.v[k] - sy;
+      z.v[k] = cy + si * z.v[k];
+    }
     bottom.store(x + (i + 1) * step);
-    z = {ci * y.a + si * z.a, ci * y.b + si * z.b};
   }
   z.store(x + first * step);
 }

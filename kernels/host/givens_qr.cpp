@@ -1,5 +1,5 @@
-// QR by Givens rotations on the CPU: rotations of adjacent rows in wavefront order (paper 004), slabs of columns as tasks
-// for the team. A slab's columns are annihilated by rotations; its neighbours get them as a block of reflectors.
+// QR by Givens rotations on the CPU: rotations of adjacent rows in wavefront order (paper 004), slabs of columns as
+// tasks for the team. A slab's columns are annihilated by rotations; its neighbours get them as a block of reflectors.
 //
 //          0   1   p       t                Slab t, by one thread:
 //        +---+---+---+---+---+               reflect     by the blocks of the slabs p < t, as soon as each is there
@@ -105,7 +105,8 @@ class GivensQr {
       a_.load(A_, t);
       for (std::int64_t p = 0; p < std::min(t, slabs()); ++p) {
         // what all others wait for is not held up
-        while (!is_made(p) && (p + 2 >= t || !advance(mine, false))) rest();
+        while (!is_made(p))
+          if (p + 2 >= t || !advance(mine, false)) rest();
         if (t * K < right_of(p)) reflect_A(p, t);
       }
       if (t < slabs()) {
@@ -159,7 +160,8 @@ class GivensQr {
   }
   /// R's columns of slab t: above the diagonal and within the staircase.
   void store(std::int64_t t) const {
-    a_.store(t, R_, [this](std::int64_t j) { return shape_.first[j]; }, [](std::int64_t j) { return j + 1; });
+    a_.store(
+        t, R_, [this](std::int64_t j) { return shape_.first[j]; }, [](std::int64_t j) { return j + 1; });
   }
   /// Slab p of Q = the first columns of slab p's rotations, made in `memory`; the reflectors from them, in A's place.
   void start_Q(std::int64_t p, R* memory) const {
@@ -181,7 +183,8 @@ class GivensQr {
   }
   void store_Q(std::int64_t t, const R* memory) const {
     const auto end = [this](std::int64_t j) { return j < A_.cols ? shape_.reach[j] : Q_.rows; };
-    q_.store(t, memory, Q_, [](std::int64_t) { return std::int64_t{0}; }, end);
+    q_.store(
+        t, memory, Q_, [](std::int64_t) { return std::int64_t{0}; }, end);
   }
   /// Whether slab p of Q has columns beside those of block p.
   bool beside(std::int64_t p) const { return columns(p) < std::min(K, Q_.cols - row0(p)); }
@@ -245,7 +248,7 @@ class GivensQr {
   const Matrix<R> a_memory_, q_memory_;
   const Slabs<T> a_, q_;
   const Matrix<R> numbers_, small_;
-  std::vector<std::atomic<bool>> taken_;           // of Q
+  std::vector<std::atomic<bool>> taken_;         // of Q
   std::atomic<std::int64_t> next_{0}, made_{0};  // slabs of A taken, and slabs whose rotations are made
   const GivensKernels<R>& kernels_ = givens_kernels<R, P>();
 };

@@ -14,9 +14,9 @@
 //               u=0 u=1 u=2
 //
 // Column by column and bottom-up is `up` with a wave q per column; a band matrix with `width` subdiagonals is `down`
-// with a step per column. Rotation q of step u and rotation q + 1 of step u + 1 have no row in common: a wave of as many
-// as there are columns is made at a time. The numbers of a step are width cosines, then width sines' real and, if complex, imaginary
-// parts.
+// with a step per column. Rotation q of step u and rotation q + 1 of step u + 1 have no row in common: a wave of as
+// many as there are columns is made at a time. The numbers of a step are width cosines, then width sines' real and, if
+// complex, imaginary parts.
 #pragma once
 
 #include <cstdint>
@@ -60,9 +60,9 @@ struct GivensKernels {
   /// column j below row j. stairs[g] is for the columns 8 g ... 8 g + 7. The rotations are applied to the slab. Zeros
   /// that are there are not rotated.
   void (*eliminate)(R* slab, std::int64_t columns, const Staircase<R>* stairs);
-  /// From the first k columns Q1 of an orthogonal matrix (a slab, zeros beside): signs D = diag(signs, I) and reflectors
-  /// V, M with (I - V T V^H) D = Q1 in the columns 0 ... k - 1. V is a slab of `rows` rows, minus_T and minus_TH hold
-  /// -T and -T^H as slab_columns lines.
+  /// From the first k columns Q1 of an orthogonal matrix (a slab, zeros beside): signs D = diag(signs, I) and
+  /// reflectors V, M with (I - V T V^H) D = Q1 in the columns 0 ... k - 1. V is a slab of `rows` rows, minus_T and
+  /// minus_TH hold -T and -T^H as slab_columns lines.
   void (*make_reflectors)(const R* Q1, std::int64_t rows, int k, R* V, R* minus_T, R* minus_TH, R* signs);
   /// C -= V T V^H C for slabs of `rows` rows, where minus_T holds -T (or -T^H, for the adjoint).
   void (*reflect)(const R* V, const R* minus_T, R* C, std::int64_t rows);

@@ -155,15 +155,15 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 }
 
 #include "kernels/host/givens_simd_copy.inl"
-#include "kernels/host/givens_simd_wave.inl"
 #include "kernels/host/givens_simd_reflectors.inl"
+#include "kernels/host/givens_simd_wave.inl"
 
 }  // namespace
 
 template <class R, int P>
 const GivensKernels<R>& givens() noexcept {
-  static constexpr GivensKernels<R> table{rotate<R, P>, eliminate<R, P>, make_reflectors<R, P>, reflect<R, P>,
-                                          pack<R>, unpack<R>};
+  static constexpr GivensKernels<R> table{rotate<R, P>,  eliminate<R, P>, make_reflectors<R, P>,
+                                          reflect<R, P>, pack<R>,         unpack<R>};
   return table;
 }
 

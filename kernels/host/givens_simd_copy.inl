@@ -1,7 +1,7 @@
 // Columns of a matrix to a slab and back, in tiles of 4 x 4 that are transposed in registers. Part of givens_simd.inl.
 
 template <class R>
-using Four __attribute__((vector_size(4 * sizeof(R)), aligned(alignof(R)))) = R;
+using Four __attribute__((vector_size(4 * sizeof(R)))) = R;
 
 /// Transposed in place.
 template <class R>
@@ -17,13 +17,10 @@ DEVOBJ_INLINE void transpose(Four<R>& a, Four<R>& b, Four<R>& c, Four<R>& d) {
 /// A 4 x 4 tile of distance `from` between its columns (rows) to one of distance `to` between its rows (columns).
 template <class R>
 DEVOBJ_INLINE void transpose_tile(const R* x, Index from, R* y, Index to) {
-  auto at = [](auto* p) { return reinterpret_cast<const Four<R>*>(p); };
-  Four<R> a = *at(x), b = *at(x + from), c = *at(x + 2 * from), d = *at(x + 3 * from);
-  transpose<R>(a, b, c, d);
-  *reinterpret_cast<Four<R>*>(y) = a;
-  *reinterpret_cast<Four<R>*>(y + to) = b;
-  *reinterpret_cast<Four<R>*>(y + 2 * to) = c;
-  *reinterpret_cast<Four<R>*>(y + 3 * to) = d;
+  Four<R> v[4];
+  for (int k = 0; k < 4; ++k) __builtin_memcpy(&v[k], x + k * from, sizeof v[k]);
+  transpose<R>(v[0], v[1], v[2], v[3]);
+  for (int k = 0; k < 4; ++k) __builtin_memcpy(y + k * to, &v[k], sizeof v[k]);
 }
 
 /// slab = A (rows x slab_columns).

@@ -141,9 +141,9 @@ DEVOBJ_INLINE void subtract_line(R* x, Number<R, P> a, const R* y) {
   }
 }
 
-// Q1 - [D; 0] = V U with V unit lower trapezoidal and T(j, j) = -U(j, j) D(j). |U(j, j)| >= 1, since D has the other sign
-// of what it is subtracted from. T follows from V, so that I - V T V^H is orthogonal to rounding: T^-1 + T^-H = V^H V; V
-// leaves open only the imaginary part of the diagonal.
+// Q1 - [D; 0] = V U with V unit lower trapezoidal and T(j, j) = -U(j, j) D(j). |U(j, j)| >= 1, since D has the other
+// sign of what it is subtracted from. T follows from V, so that I - V T V^H is orthogonal to rounding: T^-1 + T^-H =
+// V^H V; V leaves open only the imaginary part of the diagonal.
 template <class R, int P>
 void make_reflectors(const R* Q1, Index rows, int k, R* V, R* minus_T, R* minus_TH, R* signs) {
   using N = Number<R, P>;

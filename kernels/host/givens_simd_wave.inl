@@ -11,10 +11,10 @@
 /// Square roots.
 template <class R>
 DEVOBJ_INLINE Vec<R> roots(Vec<R> x) {
-#if defined(__x86_64__) && DEVOBJ_SIMD_BYTES == 64
+#if defined(__AVX512F__) && DEVOBJ_SIMD_BYTES == 64
   if constexpr (sizeof(R) == 8) return (Vec<R>)_mm512_maskz_sqrt_pd(0xff, (__m512d)x);
   if constexpr (sizeof(R) == 4) return (Vec<R>)_mm512_maskz_sqrt_ps(0xffff, (__m512)x);
-#elif defined(__x86_64__) && DEVOBJ_SIMD_BYTES == 32
+#elif defined(__AVX2__) && DEVOBJ_SIMD_BYTES == 32
   if constexpr (sizeof(R) == 8) return (Vec<R>)_mm256_sqrt_pd((__m256d)x);
   if constexpr (sizeof(R) == 4) return (Vec<R>)_mm256_sqrt_ps((__m256)x);
 #else
@@ -114,13 +114,15 @@ void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
       const int from = q0 > g * width ? q0 : g * width, to = k < (g + 1) * width ? k : (g + 1) * width;
       // rotations of this staircase, and those of them that have a lower row
       const Index steps = stair.steps - T, rows = (stair.bottom - T) / 2;
-      const int there = static_cast<int>(steps < to ? steps : to), inside = static_cast<int>(rows < there ? rows : there);
+      const int there = static_cast<int>(steps < to ? steps : to),
+                inside = static_cast<int>(rows < there ? rows : there);
       if (!fast && from < inside) careful_wave<R, P, K>(top, from, inside, wave);
       for (int q = from; q < there; ++q) {
         R* number = stair.numbers + (T + q) * step_numbers<P>(width) + (q - g * width);
         bool turns = q < inside;
         if (!fast && turns)
-          turns = !(top[(2 * q + 1) * line<R> + q] == 0 && top[(2 * q + 1) * line<R> + (P - 1) * (line<R> / P) + q] == 0);
+          turns =
+              !(top[(2 * q + 1) * line<R> + q] == 0 && top[(2 * q + 1) * line<R> + (P - 1) * (line<R> / P) + q] == 0);
         number[0] = turns ? wave.c[q] : R(1);
         for (int p = 0; p < P; ++p) number[(1 + p) * width] = turns ? wave.s[p][q] : R(0);
         if (turns) turn_rows<R, P, K>(top + 2 * q * line<R>, q, wave);

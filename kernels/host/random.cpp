@@ -21,7 +21,8 @@ const RandomFill<D>& random_fill() noexcept {
 namespace {
 
 constexpr std::int64_t tile = 64;  // quads that go through a buffer where they cannot be written in place
-// From this size on numbers are written past the cache: they would push out all else, and every line would be read first.
+// From this size on numbers are written past the cache: they would push out all else, and every line would be read
+// first.
 constexpr std::size_t streamed_bytes = 16 << 20;
 
 template <class T>
@@ -47,8 +48,8 @@ void store(View<T> A, std::int64_t e, std::int64_t count, const T* values) {
   }
 }
 
-/// The draw's quads [begin, end) by make(quad, count, out, past the cache), in place where A's elements lie side by side and the quads
-/// are wholly in the draw.
+/// The draw's quads [begin, end) by make(quad, count, out, past the cache), in place where A's elements lie side by
+/// side and the quads are wholly in the draw.
 template <int per_quad, class T, class Make>
 void fill_quads(random::Slots<per_quad> slots, View<T> A, std::int64_t begin, std::int64_t end, Make&& make) {
   alignas(64) T buffer[tile * per_quad];
@@ -59,8 +60,7 @@ void fill_quads(random::Slots<per_quad> slots, View<T> A, std::int64_t begin, st
     if (room > 0 && !A.contiguous()) room = (A.rows - e % A.rows) / per_quad;
     room = std::min(room, end - begin);
     if (room >= (A.contiguous() ? 1 : tile)) {
-      make(begin, room, A.data + (A.contiguous() ? e : e % A.rows + e / A.rows * A.ld),
-           past_the_cache);
+      make(begin, room, A.data + (A.contiguous() ? e : e % A.rows + e / A.rows * A.ld), past_the_cache);
       begin += room;
       continue;
     }
@@ -86,8 +86,7 @@ void random_philox(random::Philox g, std::uint64_t slot, D d, View<typename D::v
           [&](std::int64_t p0, std::int64_t p1) {
             fill_quads<per_quad>(slots, A, p0 * tile, std::min(blocks, p1 * tile),
                                  [&](std::int64_t b, std::int64_t count, typename D::value* out, bool past_the_cache) {
-                                   fill.philox(g, d, first + static_cast<std::uint64_t>(b), count, past_the_cache,
-                                               out);
+                                   fill.philox(g, d, first + static_cast<std::uint64_t>(b), count, past_the_cache, out);
                                  });
           });
   });

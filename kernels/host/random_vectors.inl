@@ -1,7 +1,7 @@
 // The vectors of random_fill.inl: of 64, 32 or 16 bytes, by the instruction set that the file is compiled for.
 //
-// A batch of 16 quads is held as four arrays of 16 words, word k of every quad in array k. Quads are in such an order that
-// going from quads in memory to arrays, and back, takes shuffles within 16 bytes only. For 32 bytes, H = 2:
+// A batch of 16 quads is held as four arrays of 16 words, word k of every quad in array k. Quads are in such an order
+// that going from quads in memory to arrays, and back, takes shuffles within 16 bytes only. For 32 bytes, H = 2:
 //
 //   memory   [q0 w0 w1 w2 w3 | q1 w0 w1 w2 w3] [q2 ... | q3 ...] [q4 ... | q5 ...] [q6 ... | q7 ...]
 //   array k  [q0 q2 q4 q6 | q1 q3 q5 q7]
@@ -22,7 +22,7 @@ constexpr int vector_bytes = 32;
 constexpr int vector_bytes = 16;
 #endif
 
-constexpr int batch = 16;                // quads
+constexpr int batch = 16;                   // quads
 constexpr int words_in = vector_bytes / 4;  // a vector
 constexpr int parts = vector_bytes / 16;    // of 16 bytes in a vector
 
@@ -30,7 +30,9 @@ using Words4 __attribute__((vector_size(vector_bytes))) = std::uint32_t;
 using Wide __attribute__((vector_size(vector_bytes))) = std::uint64_t;
 
 /// The quad, from the batch's first, in place j of the arrays.
-constexpr int quad_at(int j) { return j / words_in * words_in + parts * (j % 4) + j % words_in / 4; }
+constexpr int quad_at(int j) {
+  return j / words_in * words_in + parts * (j % 4) + j % words_in / 4;
+}
 
 template <class V>
 DEVOBJ_INLINE V load(const void* p) {
@@ -121,10 +123,12 @@ DEVOBJ_INLINE Wide multiply_low(Wide a, Wide b) {
   return (a & 0xffffffffu) * (b & 0xffffffffu);
 #endif
 }
-DEVOBJ_INLINE Wide all_wide(std::uint64_t x) { return x - Wide{}; }
+DEVOBJ_INLINE Wide all_wide(std::uint64_t x) {
+  return x - Wide{};
+}
 
-/// The ten rounds of Philox. A word is the lower half of 64 bits, so that a product is one instruction and its lower half
-/// need not be cut out; the upper halves are rubbish.
+/// The ten rounds of Philox. A word is the lower half of 64 bits, so that a product is one instruction and its lower
+/// half need not be cut out; the upper halves are rubbish.
 DEVOBJ_INLINE void philox_wide(Wide (&c)[4], const random::PhiloxKeys& keys) {
   const Wide m0 = all_wide(0xD2511F53u), m1 = all_wide(0xCD9E8D57u);
 #pragma GCC unroll 10
@@ -165,7 +169,9 @@ DEVOBJ_INLINE void philox_batch(const random::Philox& g, const random::PhiloxKey
   }
 }
 
-DEVOBJ_INLINE Words4 turned(Words4 x, int k) { return x << k | x >> (32 - k); }
+DEVOBJ_INLINE Words4 turned(Words4 x, int k) {
+  return x << k | x >> (32 - k);
+}
 
 /// The next quads of the lanes 0 ... batch - 1 in arrays.
 DEVOBJ_INLINE void xoshiro_batch(random::Xoshiro* lanes, std::uint32_t (&w)[4][batch]) {

@@ -49,11 +49,21 @@ class Chains {
   /// Rotations begin <= u < end of all chains, on `strips` strips `lanes` apart. `limit`: no neighbour from there on.
   void apply(R* x, std::int64_t step, std::int64_t strips, std::int64_t begin, std::int64_t end,
              std::int64_t limit) const {
+    apply(x, step, strips, begin, end, limit, [](std::int64_t, std::int64_t) {});
+  }
+  /// The same; before neighbours are needed for the first time fetch(i0, i1) is called for them.
+  template <class Fetch>
+  void apply(R* x, std::int64_t step, std::int64_t strips, std::int64_t begin, std::int64_t end, std::int64_t limit,
+             const Fetch& fetch) const {
     const ChainKernels<R>& kernels = chain_kernels<R>();
+    std::int64_t fetched = ascending_ ? 0 : limit;
     const std::int64_t chunks = (end - begin + chunk - 1) / chunk;
     for (std::int64_t i = 0; i < chunks; ++i) {
       const std::int64_t u0 = ascending_ ? begin + i * chunk : std::max(begin, end - (i + 1) * chunk);
       const std::int64_t u1 = ascending_ ? std::min(end, u0 + chunk) : end - i * chunk;
+      const std::int64_t upto = ascending_ ? std::max(fetched, std::min(limit, u1 + p_)) : std::min(fetched, u0);
+      fetch(std::min(fetched, upto), std::max(fetched, upto));
+      fetched = upto;
       for (std::int64_t strip = 0; strip < strips; ++strip)
         for (std::int64_t t = 0; t < p_; ++t) {
           const std::int64_t last = std::min({u1, count_[static_cast<std::size_t>(t)], limit - 1 - at(t)});
@@ -62,6 +72,7 @@ class Chains {
           (ascending_ ? kernels.ascend : kernels.descend)(base, step, c, s, u0, last);
         }
     }
+    fetch(ascending_ ? fetched : 0, ascending_ ? limit : fetched);
   }
 
  private:
@@ -79,22 +90,28 @@ std::vector<R>& strip_memory(std::int64_t rows) {
   return memory;
 }
 
-/// Q = Q G, rows begin ... end of Q.
+/// Q = Q G, or from G if `from` is there, rows begin ... end of Q. `from` is read as it is needed, and not copied
+/// before: for one chain the memory traffic is the time.
 template <class R>
-void rotate_columns(const Chains<R>& chains, View<R> Q, std::int64_t begin, std::int64_t end) {
+void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   std::int64_t row = begin;
   while (end - row >= lanes) {
     const std::int64_t strips = std::min((end - row) / lanes, strips_deep);
-    chains.apply(Q.data + row, Q.ld, strips, 0, chains.length(), Q.cols);
+    chains.apply(Q.data + row, Q.ld, strips, 0, chains.length(), Q.cols, [&](std::int64_t j0, std::int64_t j1) {
+      if (from.empty()) return;
+      for (std::int64_t j = j0; j < j1; ++j)
+        std::copy_n(from.data + row + j * from.ld, strips * lanes, Q.data + row + j * Q.ld);
+    });
     row += strips * lanes;
   }
   if (row == end) return;
   // what is left over, in a strip of its own
   std::vector<R>& strip = strip_memory<R>(Q.cols);
   const std::int64_t rest = end - row;
+  const View<R> old = from.empty() ? Q : from;
   for (std::int64_t j = 0; j < Q.cols; ++j) {
-    std::copy_n(Q.data + row + j * Q.ld, rest, strip.data() + j * lanes);
+    std::copy_n(old.data + row + j * old.ld, rest, strip.data() + j * lanes);
     std::fill_n(strip.data() + j * lanes + rest, lanes - rest, R(0));
   }
   chains.apply(strip.data(), lanes, 1, 0, chains.length(), Q.cols);
@@ -103,7 +120,7 @@ void rotate_columns(const Chains<R>& chains, View<R> Q, std::int64_t begin, std:
 
 /// The team shares the rows of Q.
 template <class R>
-void rotate_columns(const Chains<R>& chains, View<R> Q) {
+void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q) {
   if (Q.empty()) return;
   constexpr std::int64_t unit = chain_lanes<R> * strips_deep;
   const std::size_t bytes = static_cast<std::size_t>(Q.size()) * sizeof(R);
@@ -111,7 +128,7 @@ void rotate_columns(const Chains<R>& chains, View<R> Q) {
   team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
     const std::int64_t pieces = (Q.rows + unit - 1) / unit;
     for (std::int64_t piece = me.rank(); piece < pieces; piece += me.size())
-      rotate_columns(chains, Q, piece * unit, std::min(Q.rows, (piece + 1) * unit));
+      rotate_columns(chains, from, Q, piece * unit, std::min(Q.rows, (piece + 1) * unit));
   });
 }
 
@@ -140,7 +157,7 @@ void rotate_rows(const Chains<R>& chains, View<R> A, const Height& height) {
 // Chain t takes the lowest subdiagonal but t away: rotation u makes H(p - t + u, u) zero. A strip of columns first gets
 // all rotations of the columns before; then each of its columns makes its own, for itself and the columns after.
 template <class R>
-void rotate_down(View<R> H, std::int64_t p, View<R> Q, View<R> D) {
+void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::int64_t rows = H.rows, cols = std::min(H.cols, rows - 1);
   if (cols <= 0) return;
@@ -165,13 +182,13 @@ void rotate_down(View<R> H, std::int64_t p, View<R> Q, View<R> D) {
       }
     kernels.unpack(strip.data(), height, width, H.data + j * H.ld, H.ld);
   }
-  rotate_columns(chains, Q);
+  rotate_columns(chains, from, Q);
   rotate_rows(chains, D, [&](std::int64_t) { return D.rows; });
 }
 
 // Chain t makes W(start + t, t), ..., W(t + 1, t) zero, from below.
 template <class R>
-void rotate_up(View<R> W, View<R> A, View<R> Q, View<R> D, std::int64_t start) {
+void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start) {
   const std::int64_t p = W.cols, rows = W.rows;
   if (start <= 0 || p == 0) return;
   Chains<R> chains(false, p, start);
@@ -194,13 +211,13 @@ void rotate_up(View<R> W, View<R> A, View<R> Q, View<R> D, std::int64_t start) {
     }
   }
   rotate_rows(chains, A, [&](std::int64_t j) { return std::min(rows, j + 1 + p); });
-  rotate_columns(chains, Q);
+  rotate_columns(chains, from, Q);
   rotate_rows(chains, D, [&](std::int64_t) { return rows; });
 }
 
-#define INSTANTIATE(R)                                                   \
-  template void rotate_down<R>(View<R>, std::int64_t, View<R>, View<R>); \
-  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t);
+#define INSTANTIATE(R)                                                            \
+  template void rotate_down<R>(View<R>, std::int64_t, View<R>, View<R>, View<R>); \
+  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t);
 INSTANTIATE(float)
 INSTANTIATE(double)
 #undef INSTANTIATE

@@ -49,8 +49,8 @@ class Slabs {
     for (std::int64_t c = 0; c < most; ++c)
       if (t * width + c < std::min(rows_, cols_)) to[(t * width + c) * line<R> + c] = 1;
   }
-  /// The first A.rows rows of A's columns that belong to slab t, of column j the rows first(j) ... end(j) - 1; zeros above
-  /// and below.
+  /// The first A.rows rows of A's columns that belong to slab t, of column j the rows first(j) ... end(j) - 1; zeros
+  /// above and below.
   template <class First, class End>
   void store(std::int64_t t, View<T> A, First&& first, End&& end) const {
     store(t, slab(t), A, first, end);

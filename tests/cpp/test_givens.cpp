@@ -2,6 +2,7 @@
 #include "devobj/givens.hpp"
 #include "factor_checks.hpp"
 #include "factor_matrices.hpp"
+#include "kernels/host/panel_simd.hpp"
 #include "qr_blocked.hpp"
 
 namespace devobj::test {
@@ -130,6 +131,22 @@ TEST_P(Givens, SameFromRunToRun) {
       expect_same(again.R, first.R, "R");
     }
   });
+}
+
+TEST_P(Givens, EveryInstructionSet) {
+  if (q().on_cuda()) GTEST_SKIP() << "skipped: a matter of the host";
+  with_type([&]<class T>(T) {
+    for (const auto level : {host::Simd::baseline, host::Simd::avx2, host::Simd::avx512}) {
+      if (host::use_simd(level) != level) continue;
+      for (const auto& [m, n] : {std::pair{150, 90}, {97, 97}, {40, 130}})
+        for (const bool full : {false, true}) {
+          const Dense<T> A = random<T>(m, n, 8);
+          expect_factors(A, explicit_qr(A, full, q(), {Method::givens}), By::matrix,
+                         shape_name(m, n) + " instruction set " + std::to_string(static_cast<int>(level)));
+        }
+    }
+  });
+  host::use_simd(host::Simd::avx512);
 }
 
 TEST_P(Givens, Errors) {

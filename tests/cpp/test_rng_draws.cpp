@@ -136,8 +136,7 @@ TEST_P(RngDraws, LargeDrawsAreManySmallOnes) {
         });
         std::vector<T> pieces(static_cast<std::size_t>(begin), T(0));
         for (std::int64_t done = 0; done < count; done += count / 5 + 1) {
-          const auto piece =
-              drawn<T>(std::min(count / 5 + 1, count - done), q(), [&](View<T> A) { draw(often, A); });
+          const auto piece = drawn<T>(std::min(count / 5 + 1, count - done), q(), [&](View<T> A) { draw(often, A); });
           pieces.insert(pieces.end(), piece.begin(), piece.end());
         }
         expect_same_bits(whole, pieces, name + ", " + name_of(kind) + ", from " + std::to_string(begin));
