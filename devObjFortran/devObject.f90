@@ -8,8 +8,8 @@
 !>     call deallocate_dv(A)
 !>     call close_devObjects()
 !>
-!> devObjectBLAS, devObjectLU, devObjectQR, devObjectQRUpdate, devObjectGivens and devObjectRNG give this module's names too, so
-!> that one of them is all a program uses.
+!> devObjectBLAS, devObjectLU, devObjectQR, devObjectMixed, devObjectQRUpdate, devObjectGivens and devObjectRNG give this
+!> module's names too, so that one of them is all a program uses.
 module devObject
   use devObjectErrors, only: devobj_success, devobj_not_open, devobj_invalid_argument, devobj_invalid_handle, &
     devobj_out_of_memory, devobj_no_device, devobj_device_error, devobj_not_supported, devobj_internal_error

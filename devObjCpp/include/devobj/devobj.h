@@ -202,6 +202,7 @@ void gpu_zgeqrf(const int *m, const int *n, void *a, const int *lda, void *tau, 
 #include "devobj/devobj_fft.h"
 #include "devobj/devobj_prims.h"
 #include "devobj/devobj_givens.h"
+#include "devobj/devobj_mixed.h"
 #include "devobj/devobj_rng.h"
 
 #endif

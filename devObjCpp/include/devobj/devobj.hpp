@@ -16,6 +16,7 @@
 #include "devobj/givens.hpp"
 #include "devobj/lu.hpp"
 #include "devobj/matrix.hpp"
+#include "devobj/mixed.hpp"
 #include "devobj/prims.hpp"
 #include "devobj/qr.hpp"
 #include "devobj/qr_update.hpp"
