@@ -14,6 +14,7 @@ int run_table1(const Options& options, devobj::Queue& q);
 int run_update(const Options& options, devobj::Queue& q);
 int run_fft(const Options& options, devobj::Queue& q);
 int run_prims(const Options& options, devobj::Queue& q);
+int run_mixed(const Options& options, devobj::Queue& q);
 int run_wy(const Options& options, devobj::Queue& q);
 int run_givens_cpu(const Options& options, devobj::Queue& q);
 int run_givens_gpu(const Options& options, devobj::Queue& q);

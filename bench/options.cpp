@@ -214,6 +214,20 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   });
   add(rng, "--peer", "none leaves the peers out", [&o](Words w) { o.peers = choose_list({"none"}, w); });
 
+  CLI::App* mixed = app.add_subcommand("mixed", "Mixed-precision solves beside those in double precision");
+  add_common(mixed, o);
+  add(mixed, "--type", "types, of d, z; default d", [&o](Words w) {
+    o.types.clear();
+    for (const auto& word : choose_list({"d", "z"}, w)) o.types.push_back(word[0]);
+  });
+  add_sizes(mixed, o, "1000,2000,4000,8000,16000 on a GPU, 500,1000,2000 without");
+  const std::vector<std::string> solvers = {"gesv", "gels"};
+  add(mixed, "--routine", "of gesv (n x n), gels (2 n x n); default both",
+      [&o, solvers](Words w) { o.routines = choose_list(solvers, w); });
+  add(mixed, "--method", "auto, lapack, hybrid, native", [&o](Words w) { o.method = choose(lu_methods, w); });
+  mixed->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
+  mixed->add_option("--nrhs", o.nrhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -223,9 +237,12 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   const std::map<CLI::App*, Mode> modes = {
       {lu, Mode::lu}, {qr, Mode::qr}, {blas, Mode::blas}, {transfer, Mode::transfer},
       {table1, Mode::table1}, {update, Mode::update}, {fft, Mode::fft}, {prims, Mode::prims},
-      {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng}};
+      {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng},
+      {mixed, Mode::mixed}};
   o.mode = modes.at(app.get_subcommands().front());
   if (o.mode == Mode::rng && rng->count("--routine") == 0) o.routines = distributions;
+  if (o.mode == Mode::mixed && mixed->count("--routine") == 0) o.routines = solvers;
+  if (o.mode == Mode::mixed && mixed->count("--type") == 0) o.types = {'d'};
   if (o.mode == Mode::prims && prims->count("--type") == 0) o.types = {'i', 's', 'd'};
   if (o.mode == Mode::transfer && transfer->count("--type") == 0) o.types = {'s'};
   if (o.mode == Mode::update && !o.fit && update->count("--type") == 0) o.types = {'s'};

@@ -11,7 +11,7 @@
 
 namespace bench {
 
-enum class Mode { lu, qr, blas, transfer, table1, update, fft, prims, wy, givens_cpu, givens_gpu, rng };
+enum class Mode { lu, qr, blas, transfer, table1, update, fft, prims, wy, givens_cpu, givens_gpu, rng, mixed };
 
 struct Options {
   Mode mode = Mode::lu;
@@ -29,6 +29,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::vector<std::int64_t> bytes;    ///< transfer's sizes
   std::vector<std::string> primitives;  ///< prims's
+  std::int64_t nrhs = 1;             ///< mixed: right-hand sides
   std::int64_t cpu_max = 4000;        ///< wy: no time of the CPU for more columns
   std::int64_t baseline_max = 10000;  ///< givens-gpu: no time of the paper's algorithm for larger matrices
   std::vector<std::string> routines;  ///< those of blas and rng
