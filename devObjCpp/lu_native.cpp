@@ -18,17 +18,15 @@
 #include <type_traits>
 
 #include "devobj/blas.hpp"
-#include "environment.hpp"
 #include "kernels/device.hpp"
 #include "kernels/native.hpp"
 #include "lu_hybrid.hpp"
+#include "six_bf16.hpp"
 
 namespace devobj {
 namespace {
 
 constexpr std::int64_t solve_rows = 128;  // of trsm_left_unit
-// Rows and columns from which six bfloat16 products are faster than a plain one.
-constexpr std::int64_t six_bf16_least = 2048;
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
 
@@ -138,14 +136,15 @@ template <class T> class NativeLu {
                   result = by_rows_ ? A_(columns, rows) : A_(rows, columns);
     if constexpr (std::is_same_v<T, float>)
       if (six_bf16 && std::min(rows.size(), columns.size()) >= six_bf16_least)  // U may have small columns
-        return cuda::gemm_six_bf16(left, right, result, by_rows_ ? Side::Left : Side::Right, product_workspace_, q);
+        return cuda::gemm_six_bf16(Op::NoTrans, Op::NoTrans, -1, left, right, result, by_rows_ ? Side::Left : Side::Right,
+                                   product_workspace_, q);
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
   }
 
   /// For the updates of the rest, on one queue: the workspace serves one product at a time.
   bool six_bf16_pays(Math math) const {
-    return std::is_same_v<T, float> && math == Math::automatic && !environment().strict_math &&
-           nb_ <= cuda::gemm_six_bf16_max_depth && std::min(m_, n_) - nb_ >= six_bf16_least;
+    return std::is_same_v<T, float> && nb_ <= cuda::gemm_six_bf16_max_depth &&
+           std::min(m_, n_) - nb_ >= six_bf16_least && !strict_math(math);
   }
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }

@@ -21,14 +21,14 @@ class SingleFactors {
   using S = single_t<T>;
 
  public:
-  SingleFactors(std::int64_t m, std::int64_t n, std::int64_t nrhs, bool wide, Queue& q)
+  SingleFactors(std::int64_t m, std::int64_t n, std::int64_t nrhs, bool wide, Math math, Queue& q)
       : F_(m, n, q),
         tau_(n, 1, q),
         C_(m, nrhs, q),
         G_(n, nrhs, q),
         scales_(n, 1, q),
         dependence_(n, std::numeric_limits<float>::epsilon() * std::sqrt(static_cast<double>(m)), q),
-        Q_(Side::Left, m, n, nrhs, q),
+        Q_(Side::Left, m, n, nrhs, q, {.math = math}),
         q_(q) {
     if (wide) AH_ = Matrix<S>(n, m, q);
   }
@@ -78,7 +78,7 @@ std::int64_t solve_refined(Op op, View<T> A, View<T> B, Queue& q, const QrOption
   const std::int64_t m = std::max(A.rows, A.cols), n = std::min(A.rows, A.cols), nrhs = B.cols;
   const Op F = wide ? adjoint<T> : Op::NoTrans, FH = wide ? Op::NoTrans : adjoint<T>;  // op(A)
   const Range all{0, nrhs};
-  SingleFactors<T> factors(m, n, nrhs, wide, q);
+  SingleFactors<T> factors(m, n, nrhs, wide, options.math, q);
   // right-hand sides less left sides, the solution, and something of it in units of F's columns
   Matrix<T> C(m, nrhs, q), G(n, nrhs, q), R(m, nrhs, q), X(n, nrhs, q), in_units(n, nrhs, q);
   Matrix<double> D(n, 1, q);

@@ -29,7 +29,7 @@ std::int64_t solve_refined(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue&
   std::int64_t iteration = 0;
   for (;; ++iteration) {
     // D = A^-1 R by the single precision factors,  X += D
-    getrs(Op::NoTrans, LU.view(), pivots.view(), D.view(), q);
+    getrs(Op::NoTrans, LU.view(), pivots.view(), D.view(), q, options);
     widen(D.view(), iteration > 0, X.view(), q);
     // R = B - A X
     lacpy(Uplo::General, B, R.view(), q);

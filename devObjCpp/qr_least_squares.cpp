@@ -31,7 +31,7 @@ template <class T> std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOp
   Matrix<T> tau(k, 1, q), AH;
   if (wide) AH = Matrix<T>(n, m, q);
   DependenceTest<T> dependence(k, std::numeric_limits<real_t<T>>::epsilon() / 2.0 * static_cast<double>(most), q);
-  OrthogonalFactor<T> Q(Side::Left, most, k, B.cols, q);
+  OrthogonalFactor<T> Q(Side::Left, most, k, B.cols, q, {.math = options.math});
   const View<T> F = wide ? AH.view() : A, all_B = B, top = B({0, k}, {0, B.cols}), bottom = B({k, most}, {0, B.cols});
 
   if (wide) transpose(adjoint<T>, A, F, q);

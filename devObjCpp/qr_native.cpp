@@ -108,6 +108,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   // All memory first: when there is none, A is as it was.
   Panels<T> panels(A, tau, nb, q);
   Matrix<T> W(nb, n, q), TW(nb, n, q);
+  const auto six = SixBf16::for_reflectors<T>(options.math, m, n - nb, nb, q);
   SideQueue side(q, true);
   Queue& first = side;
   q.blas();
@@ -149,7 +150,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     q.wait_for(ready);
     if (rest.size() > 0)
       reflect_left(adjoint<T>, V, Tri, A(below, rest), View<T>(W.data, K.size(), rest.size()),
-                   View<T>(TW.data, K.size(), rest.size()), q);
+                   View<T>(TW.data, K.size(), rest.size()), q, six);
     rest_done = q.record();
     if (next.size() > 0) end_panel(next, done);
     if (next.size() == 0) break;

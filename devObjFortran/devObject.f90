@@ -16,7 +16,7 @@ module devObject
   use devObjectHeaders, only: devVar, devResult, devBlock
   use devObjectFunctions, only: open_devObjects, close_devObjects, wait_devObjects, allocate_dv, deallocate_dv, &
     allocated_dv, copy_dv, view_dv, transfer_dv, transfer_r4, transfer_r8, transfer_c4, transfer_c8, transfer_i4, devptr, &
-    stream_dv, backend_dv, devobj_info, live_objects_dv
+    stream_dv, backend_dv, devobj_info, live_objects_dv, set_math_dv, math_dv
   implicit none
   public
 end module devObject

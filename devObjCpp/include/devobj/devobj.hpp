@@ -15,6 +15,7 @@
 #include "devobj/fft.hpp"
 #include "devobj/givens.hpp"
 #include "devobj/lu.hpp"
+#include "devobj/math.hpp"
 #include "devobj/matrix.hpp"
 #include "devobj/mixed.hpp"
 #include "devobj/prims.hpp"
