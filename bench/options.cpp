@@ -108,7 +108,7 @@ void add_factorization(CLI::App* app, Options& o, const std::map<std::string, de
   add(app, "--peer", "of lapack, cusolver, magma, or none; default cusolver on a GPU, lapack without", [&o](Words w) {
     o.peers = choose_list({"lapack", "cusolver", "magma", "none"}, w);
   });
-  add(app, "--math", "auto or strict: how native fp32 updates multiply", [&o](Words w) {
+  add(app, "--math", "auto or strict: how fp32 updates multiply", [&o](Words w) {
     o.math = choose<devobj::Math>({{"auto", devobj::Math::automatic}, {"strict", devobj::Math::strict}}, w);
   });
   app->add_option("--residual-max", o.residual_max, "no residual if m or n is larger")->capture_default_str();
