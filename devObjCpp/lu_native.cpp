@@ -20,8 +20,8 @@
 #include "devobj/blas.hpp"
 #include "kernels/device.hpp"
 #include "kernels/native.hpp"
-#include "lu_hybrid.hpp"
 #include "six_bf16.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
@@ -35,8 +35,11 @@ template <class T> class NativeLu {
  public:
   NativeLu(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options)
       : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
-    nb_ = std::min(options.block > 0 ? options.block : lu_native_block_size<T>(m_, n_), k_);
-    inner_ = std::min({options.inner_block > 0 ? options.inner_block : nb_, nb_, cuda::lu_panel_max});
+    const BlockSizes best = tuned_blocks<T>(Tuned::lu, Method::native, k_, q);
+    nb_ = std::min(options.block > 0 ? options.block : best.block, k_);
+    // the table's inner block belongs to its block
+    inner_ = options.inner_block > 0 ? options.inner_block : options.block > 0 ? 0 : best.inner_block;
+    inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::lu_panel_max});
     six_bf16_ = six_bf16_pays(options.math);
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
     if (by_rows_) inner_ = std::min(inner_, cuda::exchange_columns_max<T>);

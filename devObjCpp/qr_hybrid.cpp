@@ -21,12 +21,13 @@
 #include "memory.hpp"
 #include "qr_reflect.hpp"
 #include "staging.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 
 template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
-  const std::int64_t nb = std::min(options.block > 0 ? options.block : qr_block_size<T>(m, n, q.on_cuda()), k);
+  const std::int64_t nb = std::min(options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::hybrid, k, q).block, k);
 
   // All memory first: when there is none, A is as it was.
   const std::size_t panel_bytes = static_cast<std::size_t>(m) * nb * sizeof(T);

@@ -20,15 +20,10 @@
 #include "kernels/dispatch.hpp"
 #include "kernels/qr_panel_native.hpp"
 #include "qr_reflect.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
-
-/// Columns of a panel when n columns are left: narrow ones where the panels decide, wide ones where the products do.
-template <class T>
-std::int64_t native_block_size(std::int64_t n) {
-  return n > 7000 ? 256 : n > 3500 ? 128 : 64;
-}
 
 /// The panels' factors and workspace: V and T of two panels in turn, since a panel is made while the last is applied.
 template <class T>
@@ -101,7 +96,10 @@ class Panels {
 template <class T>
 void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
-  auto block_at = [&](std::int64_t j) { return options.block > 0 ? options.block : native_block_size<T>(n - j); };
+  // for the columns that are left: narrow panels where the panels decide, wide ones where the products do
+  auto block_at = [&](std::int64_t j) {
+    return options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::native, n - j, q).block;
+  };
   auto panel_at = [&](std::int64_t j) { return Range{j, std::min(j + block_at(j), k)}; };
   const std::int64_t nb = std::min(block_at(0), k);
 

@@ -128,6 +128,12 @@ Probe probe(int device) noexcept {
   return result;
 }
 
+Properties properties(int device) {
+  cudaDeviceProp p;
+  check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+  return {p.name, 10 * p.major + p.minor};
+}
+
 std::string describe(int device) {
   cudaDeviceProp p;
   check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
