@@ -228,6 +228,12 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   mixed->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
   mixed->add_option("--nrhs", o.nrhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
 
+  CLI::App* tune = app.add_subcommand("tune", "The fastest methods and block sizes here, as a table for devObjCpp/tuning");
+  add_common(tune, o);
+  add(tune, "--type", "types, of s, d, c, z; default all", [&o](Words w) { o.types = parse_types(w); });
+  add_sizes(tune, o, "500 to 20000 on a GPU, 500,1000,2000,4000 without");
+  tune->add_option("--out", o.out, "folder of tuning.inc")->capture_default_str();
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -238,11 +244,12 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
       {lu, Mode::lu}, {qr, Mode::qr}, {blas, Mode::blas}, {transfer, Mode::transfer},
       {table1, Mode::table1}, {update, Mode::update}, {fft, Mode::fft}, {prims, Mode::prims},
       {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng},
-      {mixed, Mode::mixed}};
+      {mixed, Mode::mixed}, {tune, Mode::tune}};
   o.mode = modes.at(app.get_subcommands().front());
   if (o.mode == Mode::rng && rng->count("--routine") == 0) o.routines = distributions;
   if (o.mode == Mode::mixed && mixed->count("--routine") == 0) o.routines = solvers;
   if (o.mode == Mode::mixed && mixed->count("--type") == 0) o.types = {'d'};
+  if (o.mode == Mode::tune && tune->count("--type") == 0) o.types = {'s', 'd', 'c', 'z'};
   if (o.mode == Mode::prims && prims->count("--type") == 0) o.types = {'i', 's', 'd'};
   if (o.mode == Mode::transfer && transfer->count("--type") == 0) o.types = {'s'};
   if (o.mode == Mode::update && !o.fit && update->count("--type") == 0) o.types = {'s'};

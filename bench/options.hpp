@@ -11,7 +11,7 @@
 
 namespace bench {
 
-enum class Mode { lu, qr, blas, transfer, table1, update, fft, prims, wy, givens_cpu, givens_gpu, rng, mixed };
+enum class Mode { lu, qr, blas, transfer, table1, update, fft, prims, wy, givens_cpu, givens_gpu, rng, mixed, tune };
 
 struct Options {
   Mode mode = Mode::lu;
@@ -35,7 +35,7 @@ struct Options {
   std::vector<std::string> routines;  ///< those of blas and rng
   std::vector<std::string> generators = {"philox", "state"};  ///< of rng
   std::string csv, plot;
-  std::string out = "bench/out";  ///< table1's folder
+  std::string out = "bench/out";  ///< the folder of table1, update and tune
   std::vector<std::string> parts;  ///< update's figures and tables
   bool fit = false;                ///< update: times for the cost model
   std::string machine, commit;    ///< "": found out

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "kernels/device.hpp"
+#include "kernels/device_properties.hpp"
 #include "kernels/kernels.hpp"
 
 namespace devobj {

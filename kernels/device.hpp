@@ -14,13 +14,6 @@ struct Probe {
 };
 Probe probe(int device) noexcept;
 
-/// A device's name, and 10 * major + minor of its compute capability.
-struct Properties {
-  std::string name;
-  int capability = 0;
-};
-Properties properties(int device);
-
 /// Name, memory and driver of a device in one line.
 std::string describe(int device);
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "devobj/error.hpp"
+#include "kernels/device_properties.hpp"
 
 namespace devobj::cuda {
 namespace {

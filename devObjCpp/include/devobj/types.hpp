@@ -21,9 +21,8 @@ enum class Diag : char { NonUnit = 'N', Unit = 'U' };
 enum class Side : char { Left = 'L', Right = 'R' };
 enum class Norm : char { One = '1', Inf = 'I', Fro = 'F', Max = 'M' };
 
-/// How a factorization is computed. `automatic` chooses the fastest for backend, type and size, from a table for the GPU
-/// (devObjCpp/tuning): LAPACK on the host; on an H200 the native algorithm for LU where it has a kernel for the shape, and
-/// the hybrid one for QR.
+/// How a factorization is computed. `automatic` chooses the fastest for backend and shape:
+/// LAPACK on the host; on a GPU the native algorithm for LU where it has a kernel for the shape, the hybrid one for QR.
 enum class Method : int {
   automatic = 0,
   lapack = 1,             ///< the CPU's LAPACK on the whole matrix; host backend only
