@@ -174,7 +174,9 @@ int run_tune(const Options& o, Queue& q) {
   std::ofstream out(file);
   out << table.str() << std::flush;
   if (!out) report.failure("cannot write " + file);
-  report.line("\n" + table.str() + "\nThe table is in " + file + "; bench/README.md says how the library gets it.");
+  report.line("");
+  report.line(table.str());
+  report.line(std::string("The table is in ").append(file).append("; bench/README.md says how the library gets it."));
   return report.exit_code();
 }
 
