@@ -57,6 +57,10 @@ int main(int argc, char** argv) {
         return bench::run_batched(options, q);
       case bench::Mode::wy:
         return bench::run_wy(options, q);
+      case bench::Mode::tune:
+        return bench::run_tune(options, q);
+      case bench::Mode::mixed:
+        return bench::run_mixed(options, q);
       case bench::Mode::givens_cpu:
         return bench::run_givens_cpu(options, q);
       case bench::Mode::givens_gpu:

@@ -52,7 +52,7 @@ void measure(char type, Shape shape, const Options& o, const std::vector<std::st
         if (routine == Routine::getrf)
           info = getrf<T>(W, ipiv, q, LuOptions{o.method, o.block, nullptr, 0, o.math});
         else
-          geqrf<T>(W, tau, q, QrOptions{o.method, o.block});
+          geqrf<T>(W, tau, q, QrOptions{o.method, o.block, nullptr, o.math});
       },
       [&] { q.wait(); });
   if (info != 0) report.failure(what + ": info is " + std::to_string(info));

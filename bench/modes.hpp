@@ -15,6 +15,8 @@ int run_update(const Options& options, devobj::Queue& q);
 int run_fft(const Options& options, devobj::Queue& q);
 int run_prims(const Options& options, devobj::Queue& q);
 int run_batched(const Options& options, devobj::Queue& q);
+int run_mixed(const Options& options, devobj::Queue& q);
+int run_tune(const Options& options, devobj::Queue& q);
 int run_wy(const Options& options, devobj::Queue& q);
 int run_givens_cpu(const Options& options, devobj::Queue& q);
 int run_givens_gpu(const Options& options, devobj::Queue& q);

@@ -108,7 +108,7 @@ void add_factorization(CLI::App* app, Options& o, const std::map<std::string, de
   add(app, "--peer", "of lapack, cusolver, magma, or none; default cusolver on a GPU, lapack without", [&o](Words w) {
     o.peers = choose_list({"lapack", "cusolver", "magma", "none"}, w);
   });
-  add(app, "--math", "auto or strict: how native fp32 updates multiply", [&o](Words w) {
+  add(app, "--math", "auto or strict: how fp32 updates multiply", [&o](Words w) {
     o.math = choose<devobj::Math>({{"auto", devobj::Math::automatic}, {"strict", devobj::Math::strict}}, w);
   });
   app->add_option("--residual-max", o.residual_max, "no residual if m or n is larger")->capture_default_str();
@@ -223,6 +223,26 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   batched->add_option("--batch", o.batch, "matrices; 0: 2^25 elements of them on a GPU, 2^20 without")
       ->check(CLI::NonNegativeNumber);
 
+  CLI::App* mixed = app.add_subcommand("mixed", "Mixed-precision solves beside those in double precision");
+  add_common(mixed, o);
+  add(mixed, "--type", "types, of d, z; default d", [&o](Words w) {
+    o.types.clear();
+    for (const auto& word : choose_list({"d", "z"}, w)) o.types.push_back(word[0]);
+  });
+  add_sizes(mixed, o, "1000,2000,4000,8000,16000 on a GPU, 500,1000,2000 without");
+  const std::vector<std::string> solvers = {"gesv", "gels"};
+  add(mixed, "--routine", "of gesv (n x n), gels (2 n x n); default both",
+      [&o, solvers](Words w) { o.routines = choose_list(solvers, w); });
+  add(mixed, "--method", "auto, lapack, hybrid, native", [&o](Words w) { o.method = choose(lu_methods, w); });
+  mixed->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
+  mixed->add_option("--nrhs", o.nrhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
+
+  CLI::App* tune = app.add_subcommand("tune", "The fastest methods and block sizes here, as a table for devObjCpp/tuning");
+  add_common(tune, o);
+  add(tune, "--type", "types, of s, d, c, z; default all", [&o](Words w) { o.types = parse_types(w); });
+  add_sizes(tune, o, "500 to 20000 on a GPU, 500,1000,2000,4000 without");
+  tune->add_option("--out", o.out, "folder of tuning.inc")->capture_default_str();
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -232,10 +252,14 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   const std::map<CLI::App*, Mode> modes = {
       {lu, Mode::lu}, {qr, Mode::qr}, {blas, Mode::blas}, {transfer, Mode::transfer},
       {table1, Mode::table1}, {update, Mode::update}, {fft, Mode::fft}, {prims, Mode::prims},
-      {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng}, {batched, Mode::batched}};
+      {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng},
+      {batched, Mode::batched}, {mixed, Mode::mixed}, {tune, Mode::tune}};
   o.mode = modes.at(app.get_subcommands().front());
   if (o.mode == Mode::rng && rng->count("--routine") == 0) o.routines = distributions;
   if (o.mode == Mode::batched && batched->count("--routine") == 0) o.routines = batched_routines;
+  if (o.mode == Mode::mixed && mixed->count("--routine") == 0) o.routines = solvers;
+  if (o.mode == Mode::mixed && mixed->count("--type") == 0) o.types = {'d'};
+  if (o.mode == Mode::tune && tune->count("--type") == 0) o.types = {'s', 'd', 'c', 'z'};
   if (o.mode == Mode::prims && prims->count("--type") == 0) o.types = {'i', 's', 'd'};
   if (o.mode == Mode::transfer && transfer->count("--type") == 0) o.types = {'s'};
   if (o.mode == Mode::update && !o.fit && update->count("--type") == 0) o.types = {'s'};

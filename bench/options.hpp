@@ -11,7 +11,7 @@
 
 namespace bench {
 
-enum class Mode { lu, qr, blas, transfer, table1, update, fft, prims, wy, givens_cpu, givens_gpu, rng, batched };
+enum class Mode { lu, qr, blas, transfer, table1, update, fft, prims, wy, givens_cpu, givens_gpu, rng, batched, mixed, tune };
 
 struct Options {
   Mode mode = Mode::lu;
@@ -29,13 +29,14 @@ struct Options {
   std::uint64_t seed = 1;
   std::vector<std::int64_t> bytes;    ///< transfer's sizes
   std::vector<std::string> primitives;  ///< prims's
+  std::int64_t nrhs = 1;             ///< mixed: right-hand sides
   std::int64_t cpu_max = 4000;        ///< wy: no time of the CPU for more columns
   std::int64_t baseline_max = 10000;  ///< givens-gpu: no time of the paper's algorithm for larger matrices
   std::vector<std::string> routines;  ///< those of blas, rng and batched
   std::int64_t batch = 0;             ///< batched: matrices; 0: so many that they fill the memory of a large one
   std::vector<std::string> generators = {"philox", "state"};  ///< of rng
   std::string csv, plot;
-  std::string out = "bench/out";  ///< table1's folder
+  std::string out = "bench/out";  ///< the folder of table1, update and tune
   std::vector<std::string> parts;  ///< update's figures and tables
   bool fit = false;                ///< update: times for the cost model
   std::string machine, commit;    ///< "": found out

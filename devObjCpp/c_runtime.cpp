@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "c_support.hpp"
+#include "devobj/math.hpp"
 
 using namespace devobj;
 using namespace devobj::c;
@@ -56,6 +57,21 @@ const char* devobj_info(void) {
 
 devobj_status devobj_wait(void) {
   return guard([] { queue().wait(); });
+}
+
+devobj_status devobj_set_math(devobj_math math) {
+  return guard([&] {
+    const int number = number_in(math);
+    require(number == DEVOBJ_MATH_AUTO || number == DEVOBJ_MATH_STRICT, "set_math: math is ", number,
+            ", must be 0 (auto) or 1 (strict)");
+    set_math(static_cast<Math>(number));
+  });
+}
+
+devobj_math devobj_math_in_use(void) {
+  Math math = Math::automatic;
+  guard([&] { math = math_in_use(); });
+  return static_cast<devobj_math>(math);
 }
 
 int64_t devobj_live_objects(void) { return Registry::instance().live(); }

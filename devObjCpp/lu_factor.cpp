@@ -10,6 +10,7 @@
 #include "lu_hybrid.hpp"
 #include "lu_native.hpp"
 #include "blas_checks.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
@@ -26,21 +27,6 @@ template <class T> std::int64_t getrf_lapack(View<T> A, View<std::int32_t> ipiv,
   return info;
 }
 
-}  // namespace
-
-template <class T> std::int64_t lu_block_size(std::int64_t m, std::int64_t n, bool on_cuda) {
-  return on_cuda && std::min(m, n) > 12000 ? 128 : 64;
-}
-
-template <class T> std::int64_t lu_native_block_size(std::int64_t m, std::int64_t n) {
-  const std::int64_t k = std::min(m, n);
-  if (k <= 5000) return 64;
-  if (k <= 12000) return 128;
-  return std::is_same_v<T, double> && k >= 16000 ? 512 : 256;
-}
-
-namespace {
-
 /// The method for these arguments, which are checked here.
 template <class T> Method check_getrf(View<T> A, View<std::int32_t> ipiv, const Queue& q, const LuOptions& options) {
   require_pivots("getrf", "ipiv", ipiv, diagonal(A));
@@ -50,8 +36,8 @@ template <class T> Method check_getrf(View<T> A, View<std::int32_t> ipiv, const 
           ", must be 0 (chosen by the library) or more");
   const Method method = options.method;
   if (method == Method::automatic) {
-    if (!q.on_cuda()) return Method::lapack;
-    return lu_native_possible<T>(A.rows, q) ? Method::native : Method::hybrid;
+    const Method fastest = tuned_method<T>(Tuned::lu, diagonal(A), q);
+    return fastest != Method::native || lu_native_possible<T>(A.rows, q) ? fastest : Method::hybrid;
   }
   require(method == Method::hybrid || (method == Method::lapack && !q.on_cuda()) ||
               (method == Method::native && q.on_cuda()),
@@ -92,9 +78,7 @@ void getrf(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q
 
 #define INSTANTIATE(T)                                                                     \
   template std::int64_t getrf<T>(View<T>, View<std::int32_t>, Queue&, LuOptions);          \
-  template void getrf<T>(View<T>, View<std::int32_t>, View<std::int32_t>, Queue&, LuOptions); \
-  template std::int64_t lu_block_size<T>(std::int64_t, std::int64_t, bool);                \
-  template std::int64_t lu_native_block_size<T>(std::int64_t, std::int64_t);
+  template void getrf<T>(View<T>, View<std::int32_t>, View<std::int32_t>, Queue&, LuOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

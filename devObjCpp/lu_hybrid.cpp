@@ -20,6 +20,7 @@
 #include "kernels/host/team.hpp"
 #include "memory.hpp"
 #include "staging.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
@@ -75,7 +76,7 @@ std::int64_t net_exchange(const std::int32_t* pivots, std::int64_t count, std::i
 template <class T>
 std::int64_t getrf_hybrid(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOptions options) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
-  const std::int64_t nb = std::min(options.block > 0 ? options.block : lu_block_size<T>(m, n, q.on_cuda()), k);
+  const std::int64_t nb = std::min(options.block > 0 ? options.block : tuned_blocks<T>(Tuned::lu, Method::hybrid, k, q).block, k);
 
   // All memory first: when there is none, A is as it was.
   using Message = PanelMessage<T>;

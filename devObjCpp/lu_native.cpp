@@ -18,17 +18,15 @@
 #include <type_traits>
 
 #include "devobj/blas.hpp"
-#include "environment.hpp"
 #include "kernels/device.hpp"
 #include "kernels/native.hpp"
-#include "lu_hybrid.hpp"
+#include "six_bf16.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
 
 constexpr std::int64_t solve_rows = 128;  // of trsm_left_unit
-// Rows and columns from which six bfloat16 products are faster than a plain one.
-constexpr std::int64_t six_bf16_least = 2048;
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
 
@@ -37,8 +35,11 @@ template <class T> class NativeLu {
  public:
   NativeLu(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options)
       : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
-    nb_ = std::min(options.block > 0 ? options.block : lu_native_block_size<T>(m_, n_), k_);
-    inner_ = std::min({options.inner_block > 0 ? options.inner_block : nb_, nb_, cuda::lu_panel_max});
+    const BlockSizes best = tuned_blocks<T>(Tuned::lu, Method::native, k_, q);
+    nb_ = std::min(options.block > 0 ? options.block : best.block, k_);
+    // the table's inner block belongs to its block
+    inner_ = options.inner_block > 0 ? options.inner_block : options.block > 0 ? 0 : best.inner_block;
+    inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::lu_panel_max});
     six_bf16_ = six_bf16_pays(options.math);
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
     if (by_rows_) inner_ = std::min(inner_, cuda::exchange_columns_max<T>);
@@ -138,14 +139,15 @@ template <class T> class NativeLu {
                   result = by_rows_ ? A_(columns, rows) : A_(rows, columns);
     if constexpr (std::is_same_v<T, float>)
       if (six_bf16 && std::min(rows.size(), columns.size()) >= six_bf16_least)  // U may have small columns
-        return cuda::gemm_six_bf16(left, right, result, by_rows_ ? Side::Left : Side::Right, product_workspace_, q);
+        return cuda::gemm_six_bf16(Op::NoTrans, Op::NoTrans, -1, left, right, result, by_rows_ ? Side::Left : Side::Right,
+                                   product_workspace_, q);
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
   }
 
   /// For the updates of the rest, on one queue: the workspace serves one product at a time.
   bool six_bf16_pays(Math math) const {
-    return std::is_same_v<T, float> && math == Math::automatic && !environment().strict_math &&
-           nb_ <= cuda::gemm_six_bf16_max_depth && std::min(m_, n_) - nb_ >= six_bf16_least;
+    return std::is_same_v<T, float> && nb_ <= cuda::gemm_six_bf16_max_depth &&
+           std::min(m_, n_) - nb_ >= six_bf16_least && !strict_math(math);
   }
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }

@@ -2,10 +2,41 @@
 #include "devobj/blas.hpp"
 #include "devobj/lu.hpp"
 #include "blas_checks.hpp"
+#include "six_bf16.hpp"
 
 namespace devobj {
+namespace {
 
-template <class T> void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q) {
+/// B = op(A)^-1 B, A triangular (letters in trsm's order). With six bfloat16 products by blocks, as long as the part of B
+/// that a block of the solution still changes is large:
+///
+///     | L11      | | X1 |   | B1 |     X1 = L11^-1 B1
+///     | L21  L22 | | X2 | = | B2 |     B2 -= L21 X1
+template <class T>
+void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const SixBf16& six) {
+  const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
+  const Range columns{0, B.cols};
+  Range left{0, A.rows};  // rows that are not solved yet
+  while (six && left.size() - six_bf16_triangle >= six_bf16_least) {
+    Range K = left, rest = left;
+    if (downwards)
+      K.end = rest.begin = left.begin + six_bf16_triangle;
+    else
+      K.begin = rest.end = left.end - six_bf16_triangle;
+    trsm(Side::Left, uplo, op, diag, T(1), A(K, K), B(K, columns), q);
+    // B(rest) -= op(A)(rest, K) B(K)
+    const bool plain = op == Op::NoTrans;
+    six.add(plain ? op : Op::Trans, Op::NoTrans, T(-1), plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns),
+            Side::Right, q);
+    left = rest;
+  }
+  trsm(Side::Left, uplo, op, diag, T(1), A(left, left), B(left, columns), q);
+}
+
+}  // namespace
+
+template <class T>
+void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOptions options) {
   const std::int64_t n = LU.rows;
   require_square("getrs", "LU", LU);
   require_pivots("getrs", "ipiv", ipiv, n);
@@ -13,15 +44,16 @@ template <class T> void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T
   require_op("getrs", "op", op);
   require_distinct("getrs", "B", B, "LU", LU);
   if (B.empty()) return;
+  const auto six = SixBf16::for_triangles<T>(options.math, n, B.cols, q);
   if (op == Op::NoTrans) {
     // X = U^-1 L^-1 P B
     laswp(B, 0, n, ipiv, true, q);
-    trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), LU, B, q);
-    trsm(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), LU, B, q);
+    solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, six);
+    solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, six);
   } else {
     // X = P^T L^-T U^-T B
-    trsm(Side::Left, Uplo::Upper, op, Diag::NonUnit, T(1), LU, B, q);
-    trsm(Side::Left, Uplo::Lower, op, Diag::Unit, T(1), LU, B, q);
+    solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q, six);
+    solve(Uplo::Lower, op, Diag::Unit, LU, B, q, six);
     laswp(B, 0, n, ipiv, false, q);
   }
 }
@@ -33,12 +65,12 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
   require(B.rows == A.rows, "gesv: B has ", B.rows, " rows, but A is ", A.rows, " x ", A.cols);
   require_distinct("gesv", "B", B, "A", A);
   const std::int64_t info = getrf(A, ipiv, q, options);
-  if (info == 0) getrs(Op::NoTrans, A, ipiv, B, q);
+  if (info == 0) getrs(Op::NoTrans, A, ipiv, B, q, options);
   return info;
 }
 
 #define INSTANTIATE(T)                                                                   \
-  template void getrs<T>(Op, View<T>, View<std::int32_t>, View<T>, Queue&);              \
+  template void getrs<T>(Op, View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions);              \
   template std::int64_t gesv<T>(View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

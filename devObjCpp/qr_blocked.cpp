@@ -20,6 +20,7 @@
 #include "kernels/givens.hpp"
 #include "qr_orthogonal.hpp"
 #include "qr_reflect.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
@@ -97,16 +98,9 @@ class Panel {
 }  // namespace
 
 template <class T>
-std::int64_t qr_blocked_size(std::int64_t m, std::int64_t n, bool on_cuda) {
-  const std::int64_t k = std::min(m, n);
-  if (!on_cuda) return 64;
-  return k <= 6000 ? 64 : 128;
-}
-
-template <class T>
 void geqrf_blocked(View<T> A, View<T> tau, Queue& q, QrOptions options, std::optional<Bandwidths> band) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
-  const std::int64_t nb = std::min(options.block > 0 ? options.block : qr_blocked_size<T>(m, n, q.on_cuda()), k);
+  const std::int64_t nb = std::min(options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::block_householder, k, q).block, k);
   // where the rows of the columns before `end`, and the columns of the rows before `end`, stop
   auto rows_end = [&](std::int64_t end) { return band ? std::min(m, end + band->lower) : m; };
   auto columns_end = [&](std::int64_t end) { return band ? std::min(n, end + band->upper) : n; };
@@ -166,8 +160,7 @@ void orgqr_banded(View<T> A, View<T> tau, Bandwidths band, Queue& q) {
 
 #define INSTANTIATE(T)                                                                            \
   template void geqrf_blocked<T>(View<T>, View<T>, Queue&, QrOptions, std::optional<Bandwidths>); \
-  template void orgqr_banded<T>(View<T>, View<T>, Bandwidths, Queue&);                            \
-  template std::int64_t qr_blocked_size<T>(std::int64_t, std::int64_t, bool);
+  template void orgqr_banded<T>(View<T>, View<T>, Bandwidths, Queue&);                           
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -18,8 +18,4 @@ void geqrf_blocked(View<T> A, View<T> tau, Queue& q, QrOptions options, std::opt
 template <class T>
 void orgqr_banded(View<T> A, View<T> tau, Bandwidths band, Queue& q);
 
-/// Columns of a panel where the caller does not say: from measurements (docs/givens.md).
-template <class T>
-std::int64_t qr_blocked_size(std::int64_t m, std::int64_t n, bool on_cuda);
-
 }  // namespace devobj

@@ -44,7 +44,8 @@ template <class T> void qr(View<T> A, View<T> Q, View<T> R, Queue& q, QrOptions 
   if (givens)
     orgqr_banded(Q, tau.view(), band, q);
   else
-    orgqr(Q, tau.view(), q, {options.method == Method::hybrid ? Method::automatic : options.method});
+    orgqr(Q, tau.view(), q,
+          {.method = options.method == Method::hybrid ? Method::automatic : options.method, .math = options.math});
   q.wait();
 }
 

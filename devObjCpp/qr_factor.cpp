@@ -12,6 +12,7 @@
 #include "qr_hybrid.hpp"
 #include "qr_native.hpp"
 #include "qr_orthogonal.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
@@ -28,22 +29,14 @@ template <class T> void geqrf_lapack(View<T> A, View<T> tau, Queue& q) {
 
 }  // namespace
 
-template <class T> std::int64_t qr_block_size(std::int64_t m, std::int64_t n, bool on_cuda) {
-  const std::int64_t k = std::min(m, n);
-  if (!on_cuda) return 64;
-  if (k > 12000) return 128;
-  // The CPU's panel decides: its work grows with the square of the width and with the size of the elements.
-  if (sizeof(T) == 4) return 700 <= k && k <= 6000 ? 128 : 64;
-  return k <= 3000 ? 96 : 64;
-}
-
 template <class T> void geqrf(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   require_vector("geqrf", "tau", tau, diagonal(A));
   require_distinct("geqrf", "tau", tau, "A", A);
   require_options("geqrf", options, q);
   if (A.empty()) return;
-  if (options.method == Method::lapack || (options.method == Method::automatic && !q.on_cuda()))
-    return geqrf_lapack(A, tau, q);
+  const bool automatic = options.method == Method::automatic;
+  if (automatic) options.method = tuned_method<T>(Tuned::qr, diagonal(A), q);
+  if (options.method == Method::lapack) return geqrf_lapack(A, tau, q);
   if (options.method == Method::householder || options.method == Method::block_householder) {
     if (options.method == Method::householder)
       householder_columns(A, tau, q);
@@ -51,13 +44,16 @@ template <class T> void geqrf(View<T> A, View<T> tau, Queue& q, QrOptions option
       geqrf_blocked(A, tau, q, options);
     return q.wait();
   }
-  if (options.method == Method::native) return geqrf_native(A, tau, q, options);
+  if (options.method == Method::native) {
+    geqrf_native(A, tau, q, options);
+    if (automatic) q.wait();
+    return;
+  }
   geqrf_hybrid(A, tau, q, options);
 }
 
 #define INSTANTIATE(T)                                                      \
-  template void geqrf<T>(View<T>, View<T>, Queue&, QrOptions);              \
-  template std::int64_t qr_block_size<T>(std::int64_t, std::int64_t, bool);
+  template void geqrf<T>(View<T>, View<T>, Queue&, QrOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

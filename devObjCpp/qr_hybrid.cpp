@@ -19,13 +19,15 @@
 #include "kernels/host/qr_panel.hpp"
 #include "kernels/host/team.hpp"
 #include "memory.hpp"
+#include "qr_reflect.hpp"
 #include "staging.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 
 template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
-  const std::int64_t nb = std::min(options.block > 0 ? options.block : qr_block_size<T>(m, n, q.on_cuda()), k);
+  const std::int64_t nb = std::min(options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::hybrid, k, q).block, k);
 
   // All memory first: when there is none, A is as it was.
   const std::size_t panel_bytes = static_cast<std::size_t>(m) * nb * sizeof(T);
@@ -34,6 +36,7 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
   T* taus = pinned_tau.as<T>();
   Matrix<T> R(nb, nb, q), Tri(nb, nb, q), device_tau(k, 1, q);
   Matrix<T> products(nb, n, q), reflected(nb, n, q);
+  const auto six = SixBf16::for_reflectors<T>(options.math, m, n - nb, nb, q);
   q.blas();
   SideQueue side(q, true);
   Queue& copies = side;
@@ -78,7 +81,7 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
     auto apply = [&](View<T> W, Range columns) {
       View<T> TW = reflected(first, {0, columns.size()});
       gemm(adjoint<T>, Op::NoTrans, T(1), T11, W, T(0), TW, q);
-      gemm(Op::NoTrans, Op::NoTrans, T(-1), V, TW, T(1), A(below, columns), q);
+      subtract_left(V, TW, A(below, columns), q, six);
     };
 
     // next: one product V^H [V  A(below, next)] for the triangular factor and the update
@@ -95,7 +98,7 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
     timer.on_queue(&HybridReport::update, q, [&] {
       if (rest.size() > 0) {
         View<T> W = products(first, {0, rest.size()});
-        gemm(adjoint<T>, Op::NoTrans, T(1), V, A(below, rest), T(0), W, q);
+        project_left(V, A(below, rest), W, q, six);
         apply(W, rest);
       }
       lacpy(Uplo::Upper, R11, A(K, K), q);

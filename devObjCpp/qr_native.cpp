@@ -20,15 +20,10 @@
 #include "kernels/dispatch.hpp"
 #include "kernels/qr_panel_native.hpp"
 #include "qr_reflect.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
-
-/// Columns of a panel when n columns are left: narrow ones where the panels decide, wide ones where the products do.
-template <class T>
-std::int64_t native_block_size(std::int64_t n) {
-  return n > 7000 ? 256 : n > 3500 ? 128 : 64;
-}
 
 /// The panels' factors and workspace: V and T of two panels in turn, since a panel is made while the last is applied.
 template <class T>
@@ -101,13 +96,17 @@ class Panels {
 template <class T>
 void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
-  auto block_at = [&](std::int64_t j) { return options.block > 0 ? options.block : native_block_size<T>(n - j); };
+  // for the columns that are left: narrow panels where the panels decide, wide ones where the products do
+  auto block_at = [&](std::int64_t j) {
+    return options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::native, n - j, q).block;
+  };
   auto panel_at = [&](std::int64_t j) { return Range{j, std::min(j + block_at(j), k)}; };
   const std::int64_t nb = std::min(block_at(0), k);
 
   // All memory first: when there is none, A is as it was.
   Panels<T> panels(A, tau, nb, q);
   Matrix<T> W(nb, n, q), TW(nb, n, q);
+  const auto six = SixBf16::for_reflectors<T>(options.math, m, n - nb, nb, q);
   SideQueue side(q, true);
   Queue& first = side;
   q.blas();
@@ -149,7 +148,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     q.wait_for(ready);
     if (rest.size() > 0)
       reflect_left(adjoint<T>, V, Tri, A(below, rest), View<T>(W.data, K.size(), rest.size()),
-                   View<T>(TW.data, K.size(), rest.size()), q);
+                   View<T>(TW.data, K.size(), rest.size()), q, six);
     rest_done = q.record();
     if (next.size() > 0) end_panel(next, done);
     if (next.size() == 0) break;

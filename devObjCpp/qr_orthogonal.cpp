@@ -8,14 +8,12 @@
 #include "kernels/dispatch.hpp"
 #include "kernels/host/lapack_fortran.hpp"
 #include "qr_reflect.hpp"
+#include "tuning.hpp"
 
 namespace devobj {
 namespace {
 
 using fortran::BlasInt;
-
-// Columns of a block reflector: wide where the products decide.
-std::int64_t default_block(std::int64_t k) { return k > 1500 ? 256 : 128; }
 
 // Elements K of a vector that is a row or a column.
 template <class T> View<T> part(View<T> v, Range K) { return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K); }
@@ -26,8 +24,9 @@ template <class T> bool dense(View<T> v) { return v.cols == 1 || v.ld == 1; }
 bool by_lapack(Method method, const Queue& q) {
   return method == Method::lapack || (method == Method::automatic && !q.on_cuda());
 }
-std::int64_t block_size(const QrOptions& options, std::int64_t k) {
-  return std::min(options.block > 0 ? options.block : default_block(k), k);
+template <class T>
+std::int64_t block_size(const QrOptions& options, std::int64_t k, const Queue& q) {
+  return std::min(options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr_apply, Method::hybrid, k, q).block, k);
 }
 
 }  // namespace
@@ -35,8 +34,10 @@ std::int64_t block_size(const QrOptions& options, std::int64_t k) {
 // ---- BlockReflectors ----
 
 template <class T>
-BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q)
-    : two_{{m, nb, q}, {m, nb, q}}, W_(width, nb, q), TW_(width, nb, q), q_(q) {}
+BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q,
+                                    Math math)
+    : two_{{m, nb, q}, {m, nb, q}}, W_(width, nb, q), TW_(width, nb, q),
+      six_(SixBf16::for_reflectors<T>(math, m, width, nb, q)), q_(q) {}
 
 template <class T> void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, Queue& q) {
   V = View<T>(V_.data, A.rows, A.cols);
@@ -73,13 +74,13 @@ void BlockReflectors<T>::for_each(std::int64_t count, Vectors vectors, Factors f
 template <class T> void BlockReflectors<T>::apply_left(Op op, View<T> C) {
   if (C.empty()) return;
   const std::int64_t k = now_->V.cols;
-  reflect_left(op, now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_);
+  reflect_left(op, now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_, six_);
 }
 
 template <class T> void BlockReflectors<T>::apply_right(Op op, View<T> C) {
   if (C.empty()) return;
   const std::int64_t k = now_->V.cols;
-  reflect_right(op, now_->V, now_->Tri, C, View<T>(W_.data, C.rows, k), View<T>(TW_.data, C.rows, k), q_);
+  reflect_right(op, now_->V, now_->Tri, C, View<T>(W_.data, C.rows, k), View<T>(TW_.data, C.rows, k), q_, six_);
 }
 
 // ---- OrthogonalFactor ----
@@ -87,8 +88,8 @@ template <class T> void BlockReflectors<T>::apply_right(Op op, View<T> C) {
 template <class T>
 OrthogonalFactor<T>::OrthogonalFactor(Side side, std::int64_t order, std::int64_t k, std::int64_t width, Queue& q,
                                       QrOptions options)
-    : side_(side), block_(block_size(options, k)), q_(q) {
-  if (!by_lapack(options.method, q)) H_.emplace(order, block_, width, q);
+    : side_(side), block_(block_size<T>(options, k, q)), q_(q) {
+  if (!by_lapack(options.method, q)) H_.emplace(order, block_, width, q, options.math);
 }
 
 template <class T> void OrthogonalFactor<T>::apply(Op op, View<T> V, View<T> tau, View<T> C) {
@@ -137,7 +138,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
   }
 
   // All memory first: when there is none, A is as it was.
-  const std::int64_t nb = block_size(options, k);
+  const std::int64_t nb = block_size<T>(options, k, q);
   BlockReflectors<T> H(m, nb, n, q);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);

@@ -7,6 +7,7 @@
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
 #include "shapes.hpp"
+#include "six_bf16.hpp"
 
 namespace devobj {
 
@@ -28,7 +29,7 @@ inline void require_options(const char* routine, const QrOptions& options, const
 /// one are made beside it.
 template <class T> class BlockReflectors {
  public:
-  BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q);
+  BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q, Math math = Math::automatic);
   /// For i = 0 ... count - 1: use(i) in the queue's order, where apply_left and apply_right apply the reflector of the
   /// unit lower trapezoidal vectors(i) with factors(i). use(i) must not change those of i + 1.
   template <class Vectors, class Factors, class Use>
@@ -47,6 +48,7 @@ template <class T> class BlockReflectors {
   };
   Reflector two_[2];
   Matrix<T> W_, TW_;
+  SixBf16 six_;
   Queue& q_;
   const Reflector* now_ = nullptr;
 };

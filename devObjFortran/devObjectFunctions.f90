@@ -16,7 +16,7 @@ module devObjectFunctions
   public :: open_devObjects, close_devObjects, wait_devObjects
   public :: allocate_dv, deallocate_dv, allocated_dv, copy_dv, view_dv
   public :: transfer_dv, transfer_r4, transfer_r8, transfer_c4, transfer_c8, transfer_i4
-  public :: devptr, stream_dv, backend_dv, devobj_info, live_objects_dv
+  public :: devptr, stream_dv, backend_dv, devobj_info, live_objects_dv, set_math_dv, math_dv
 
   !> dv = allocate_dv(type, m [, n, stat, errmsg]): an m x n object (n is 1 if left out) of type 'real', 'double',
   !> 'complex', 'double complex' or 'integer' (case ignored). m and n are both integer(4) or both integer(8). The elements
@@ -106,6 +106,32 @@ contains
 
     call report(c_close(), 'close_devObjects', stat, errmsg)
   end subroutine close_devObjects
+
+  !> How real and complex matrices of single precision are multiplied inside LU, QR and solves on a GPU, from now on: 'auto'
+  !> (at the beginning: by six bfloat16 products where that is faster, which is as accurate) or 'strict' (as BLAS does), case
+  !> ignored. The environment variable DEVOBJ_MATH=strict overrides it. Error: another word.
+  subroutine set_math_dv(math, stat, errmsg)
+    character(*), intent(in) :: math
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    select case (lower_case(math))
+    case ('auto')
+      call report(c_set_math(0_c_int), 'set_math_dv', stat, errmsg)
+    case ('strict')
+      call report(c_set_math(1_c_int), 'set_math_dv', stat, errmsg)
+    case default
+      call fail(devobj_invalid_argument, "set_math_dv: math is '"//math//"', must be auto or strict", stat, errmsg)
+    end select
+  end subroutine set_math_dv
+
+  !> 'auto' or 'strict': what set_math_dv and DEVOBJ_MATH say.
+  function math_dv() result(math)
+    character(:), allocatable :: math
+
+    math = 'auto'
+    if (c_math_in_use() == 1) math = 'strict'
+  end function math_dv
 
   !> Waits until the GPU has done the work of this thread. An error that occurred in it appears here.
   subroutine wait_devObjects(stat, errmsg)

@@ -4,7 +4,8 @@
 !> a default integer array on the host with at least as many. method: 'auto' (default: the fastest), 'lapack' (the CPU's,
 !> host backend only), 'hybrid' (panels on the CPU, the rest on the device), 'native' (all on the GPU), case ignored.
 !> block: columns of a panel, 0 for the measured best. info is LAPACK's: 0, or the first i with U(i, i) exactly zero, which
-!> is no error; -1 if stat is not 0. stat and errmsg as in devObjectFunctions. Source: paper 002; LAPACK.
+!> is no error; -1 if stat is not 0. Products in single precision on a GPU: set_math_dv of devObject. stat and errmsg as in
+!> devObjectFunctions. Source: paper 002; LAPACK.
 module devObjectLU
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_signed_char
   use devObject

@@ -4,8 +4,8 @@
 !> (default: the fastest), 'lapack' (the CPU's, host backend only), 'hybrid' (panels on the CPU, the rest on the device),
 !> 'native', 'householder', 'block_householder', 'givens', case ignored; one that this version or backend does not have
 !> is an error ('native' is for a GPU; 'givens' is devf_qr's alone, since it leaves no reflectors). block: columns of a
-!> panel, 0 for the measured best. info is -1 if stat is not 0. stat and errmsg as in devObjectFunctions. Source: papers 000,
-!> 001, 002 and 004; LAPACK.
+!> panel, 0 for the measured best. Products in single precision on a GPU: set_math_dv of devObject. info is -1 if stat is
+!> not 0. stat and errmsg as in devObjectFunctions. Source: papers 000, 001, 002 and 004; LAPACK.
 module devObjectQR
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_signed_char
   use devObject

@@ -70,11 +70,13 @@ void exchange_columns(View<T> At, RowExchange exchange, Queue& q);
 template <class T>
 void trsm_left_unit(View<T> L, View<T> B, Queue& q);
 
-/// C -= A B in single precision on the tensor cores, as accurate as a plain product up to a depth (A.cols) of 512, in
-/// infinities and NaN too. Small numbers keep their accuracy relative to their column of B (guarded == Right) or row of
-/// A (Left). `workspace` holds gemm_six_bf16_workspace bytes. Source: Henry, Tang & Heinecke, "Leveraging the bfloat16
-/// artificial intelligence datatype for higher-precision computations", 2019. (gemm_six_bf16)
-void gemm_six_bf16(View<float> A, View<float> B, View<float> C, Side guarded, void* workspace, Queue& q);
+/// C += alpha op(A) op(B) in single precision on the tensor cores, alpha 1 or -1, as accurate as a plain product up to a
+/// depth (columns of op(A)) of 512, in infinities and NaN too. Small numbers keep their accuracy relative to their column
+/// of op(B) (guarded == Right) or row of op(A) (Left). `workspace` holds gemm_six_bf16_workspace bytes, which do not fall
+/// with any of the three sizes. Source: Henry, Tang & Heinecke, "Leveraging the bfloat16 artificial intelligence datatype
+/// for higher-precision computations", 2019. (gemm_six_bf16)
+void gemm_six_bf16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
+                   void* workspace, Queue& q);
 std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 inline constexpr std::int64_t gemm_six_bf16_max_depth = 512;
 

@@ -7,7 +7,7 @@ namespace devobj::cuda {
 namespace {
 
 constexpr int chunk = 32;  // rows of B in shared memory at a time
-constexpr int most_bytes = 200 << 10;
+constexpr int most_bytes = 200 << 10;  // of shared memory, on a GPU that has so much for a block
 
 __device__ inline float quotient(float a, float b) {
   return a / b;
@@ -74,13 +74,16 @@ void band_solve(View<T> RB, View<T> B, Queue& q) {
   if (B.empty()) return;
   DeviceScope scope(q.device());
   const std::int64_t bytes = shared_bytes<T>(RB.rows);
-  if (bytes > most_bytes) {  // so wide a band is a full triangle
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, q.device()), "band_solve");
+  most = std::min(most, most_bytes);
+  if (bytes > most) {  // so wide a band is a full triangle
     Matrix<T> R(RB.cols, RB.cols, q);
     band_unpack(RB, R.view(), q);
     return trsm(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), R.view(), B, q);
   }
   const auto kernel = band_solve_kernel<device_t<T>>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_bytes), "band_solve");
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "band_solve");
   kernel<<<static_cast<unsigned>(ceil_div(B.cols, warp_size)), warp_size, bytes, stream_of(q)>>>(
       block_of(RB), block_of(B), ring_rows(RB.rows));
   q.launched("band_solve");

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "devobj/error.hpp"
+#include "kernels/device_properties.hpp"
 
 namespace devobj::cuda {
 namespace {
@@ -126,6 +127,12 @@ Probe probe(int device) noexcept {
     result.text = e.what();
   }
   return result;
+}
+
+Properties properties(int device) {
+  cudaDeviceProp p;
+  check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+  return {p.name, 10 * p.major + p.minor};
 }
 
 std::string describe(int device) {

@@ -13,6 +13,7 @@
 #include "bench/openblas.hpp"
 #include "bench/sizes.hpp"
 #include "bench/timing.hpp"
+#include "bench/tuned.hpp"
 
 namespace {
 
@@ -211,6 +212,20 @@ TEST(BenchOpenblas, OnlyARelapseIsMended) {
   EXPECT_EQ(better_openblas_core("Haswell", avx512, false), "");
   EXPECT_EQ(better_openblas_core("SkylakeX", avx512, false), "");
   EXPECT_EQ(better_openblas_core("", avx512, false), "");
+}
+
+TEST(Tuned, TheFastestStaysUnlessAnotherIsClearlyFaster) {
+  const double none = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(bench::fastest({{3, 2, 4}, {3, 3.05, 4}, {3, 3.07, 4}, {none, none, 5}, {none, none, none}}),
+            (std::vector<std::size_t>{1, 1, 0, 2, 2}));
+  EXPECT_EQ(bench::fastest({{none, 2}, {std::nan(""), 2}}), (std::vector<std::size_t>{1, 1}));
+}
+
+TEST(Tuned, StepsBeginBetweenTheSizes) {
+  using Steps = std::vector<bench::Step>;
+  EXPECT_EQ(bench::steps({1000, 2000, 4000, 8000}, {1, 1, 0, 2}), (Steps{{0, 1}, {3001, 0}, {6001, 2}}));
+  EXPECT_EQ(bench::steps({500}, {3}), (Steps{{0, 3}}));
+  EXPECT_EQ(bench::steps({}, {}), Steps{});
 }
 
 }  // namespace

@@ -39,6 +39,22 @@ std::string opened_backend(devobj_backend wanted) {
 }
 std::string open_host() { return outcome(devobj_open(DEVOBJ_HOST, -1)); }
 
+/// What math is in use before and after it is set to automatic and to strict: "0 0 1".
+std::string math_in_use() {
+  std::string text = std::to_string(devobj_math_in_use());
+  for (const devobj_math math : {DEVOBJ_MATH_AUTO, DEVOBJ_MATH_STRICT})
+    text.append(devobj_set_math(math) == DEVOBJ_SUCCESS ? " " : " failed ").append(std::to_string(devobj_math_in_use()));
+  return text;
+}
+std::string wrong_math() { return outcome(devobj_set_math(static_cast<devobj_math>(2))); }
+
+TEST(Environment, MathIsSetForTheProgramAndStrictByTheEnvironment) {
+  EXPECT_CHILD(with({}, math_in_use), "0 0 1");
+  EXPECT_CHILD(with({{"DEVOBJ_MATH", "auto"}}, math_in_use), "0 0 1");
+  EXPECT_CHILD(with({{"DEVOBJ_MATH", "strict"}}, math_in_use), "1 1 1");
+  EXPECT_CHILD(with({}, wrong_math), "2 set_math: math is 2, must be 0 (auto) or 1 (strict)");
+}
+
 TEST(Environment, BadValuesAreErrorsThatNameThem) {
   EXPECT_CHILD(with({{"DEVOBJ_BACKEND", "gpu"}}, open_automatic),
                "2 environment variable DEVOBJ_BACKEND is 'gpu', must be auto, cuda or host");

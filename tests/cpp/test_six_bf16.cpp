@@ -1,40 +1,43 @@
-// On a GPU only: gemm_six_bf16 against double precision and against BLAS's product: accuracy, infinities and NaN, numbers near the
-// ends of the range.
+// On a GPU only: gemm_six_bf16 against double precision and against BLAS's product: accuracy, infinities and NaN,
+// numbers near the ends of the range.
 #include <cmath>
 #include <limits>
 
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
+#include "six_bf16.hpp"
 
 namespace devobj::test {
 namespace {
 
-class SixBf16 : public Everywhere {
+class SixBf16Test : public Everywhere {
  protected:
-  /// C - A B
+  /// C + alpha op(A) op(B), with the operands given as op(A) and op(B).
   Dense<float> product(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C, bool strict,
-                       Side guarded = Side::Right) {
-    Padded<float> a(A, q()), b(B, q()), c(C, q());
+                       Side guarded = Side::Right, Op opA = Op::NoTrans, Op opB = Op::NoTrans, float alpha = -1) {
+    Padded<float> a(op_of(opA, A), q()), b(op_of(opB, B), q()), c(C, q());
     if (strict) {
-      gemm<float>(Op::NoTrans, Op::NoTrans, -1, a, b, 1, c, q());
+      gemm<float>(opA, opB, alpha, a, b, 1, c, q());
     } else if constexpr (cuda_built) {
       const Storage workspace(cuda::gemm_six_bf16_workspace(C.rows(), C.cols(), A.cols()), q());
-      cuda::gemm_six_bf16(a.view(), b.view(), c.view(), guarded, const_cast<void*>(workspace.data()), q());
+      cuda::gemm_six_bf16(opA, opB, alpha, a.view(), b.view(), c.view(), guarded, const_cast<void*>(workspace.data()),
+                          q());
     }
     return c.read();
   }
 };
-INSTANTIATE_TEST_SUITE_P(On, SixBf16, testing::Combine(testing::Values(places()[2]), testing::Values(Type::real)),
+INSTANTIATE_TEST_SUITE_P(On, SixBf16Test, testing::Combine(testing::Values(places()[2]), testing::Values(Type::real)),
                          instance_name);
 
-/// The largest error relative to |C| + |A| |B|.
-double error(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C, const Dense<float>& result) {
+/// The largest error of C + alpha A B relative to |C| + |A| |B|.
+double error(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C, const Dense<float>& result,
+             float alpha = -1) {
   double worst = 0;
   for (std::int64_t j = 0; j < C.cols(); ++j)
     for (std::int64_t i = 0; i < C.rows(); ++i) {
       double sum = C(i, j), size = std::abs(sum);
       for (std::int64_t k = 0; k < A.cols(); ++k) {
-        sum -= double(A(i, k)) * B(k, j);
+        sum += alpha * double(A(i, k)) * B(k, j);
         size += std::abs(double(A(i, k)) * B(k, j));
       }
       worst = larger(worst, size == 0 ? std::abs(result(i, j)) : std::abs(result(i, j) - sum) / size);
@@ -42,7 +45,7 @@ double error(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C
   return worst;
 }
 
-TEST_P(SixBf16, AsAccurateAsAPlainProduct) {
+TEST_P(SixBf16Test, AsAccurateAsAPlainProduct) {
   for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
                          {7, 5, 3},
                          {64, 64, 64},
@@ -55,8 +58,27 @@ TEST_P(SixBf16, AsAccurateAsAPlainProduct) {
   }
 }
 
+TEST_P(SixBf16Test, TransposedOperandsAndBothSigns) {
+  for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {7, 5, 3}, {129, 77, 65}, {300, 130, 512}})
+    for (const Op opA : {Op::NoTrans, Op::Trans})
+      for (const Op opB : {Op::NoTrans, Op::Trans})
+        for (const float alpha : {1.0f, -1.0f})
+          for (const Side guarded : {Side::Left, Side::Right}) {
+            Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2);
+            // every third guarded vector is left to the plain product
+            for (std::int64_t p = 0; p < k; ++p)
+              for (std::int64_t i = 1; i < (guarded == Side::Left ? m : n); i += 3)
+                (guarded == Side::Left ? A(i, p) : B(p, i)) *= 0x1p-110f;
+            const Dense<float> C(m, n);
+            const double strict = error(A, B, C, product(A, B, C, true, guarded, opA, opB, alpha), alpha),
+                         ours = error(A, B, C, product(A, B, C, false, guarded, opA, opB, alpha), alpha);
+            EXPECT_LE(ours, 2 * strict + 2 * eps<float>)
+                << letters(opA, opB, guarded) << " " << alpha << ", " << shape_name(m, n) << " depth " << k;
+          }
+}
+
 /// Columns whose numbers are small, down to the smallest: their own errors stay small.
-TEST_P(SixBf16, SmallColumns) {
+TEST_P(SixBf16Test, SmallColumns) {
   const std::int64_t m = 65, n = 8, k = 40;
   const Dense<float> A = random<float>(m, k, 4);
   Dense<float> B = random<float>(k, n, 5);
@@ -71,7 +93,7 @@ TEST_P(SixBf16, SmallColumns) {
   }
 }
 
-TEST_P(SixBf16, InfinitiesAndNaNAsInAPlainProduct) {
+TEST_P(SixBf16Test, InfinitiesAndNaNAsInAPlainProduct) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const std::int64_t m = 40, n = 30, k = 20;
   for (const float bad : {inf, -inf, nan, std::numeric_limits<float>::max()})
@@ -80,18 +102,21 @@ TEST_P(SixBf16, InfinitiesAndNaNAsInAPlainProduct) {
       for (std::int64_t i = 0; i < k; ++i) A(3, i) = i % 3 == 0 ? 0.0f : A(3, i);
       (where == 0 ? A(5, 4) : where == 1 ? B(6, 7) : C(9, 2)) = bad;
       if (where == 1) A(2, 6) = 0;  // 0 times an infinity is NaN
-      const Dense<float> ours = product(A, B, C, false), strict = product(A, B, C, true);
-      for (std::int64_t e = 0; e < C.size(); ++e) {
-        EXPECT_EQ(std::isnan(ours[e]), std::isnan(strict[e])) << bad << " at " << where << ", element " << e;
-        if (std::isinf(strict[e])) {
-          EXPECT_EQ(ours[e], strict[e]) << bad << " at " << where << ", element " << e;
+      for (const Op op : {Op::NoTrans, Op::Trans}) {
+        const Dense<float> ours = product(A, B, C, false, Side::Right, op, op),
+                           strict = product(A, B, C, true, Side::Right, op, op);
+        for (std::int64_t e = 0; e < C.size(); ++e) {
+          EXPECT_EQ(std::isnan(ours[e]), std::isnan(strict[e])) << bad << " at " << where << ", element " << e;
+          if (std::isinf(strict[e])) {
+            EXPECT_EQ(ours[e], strict[e]) << bad << " at " << where << ", element " << e;
+          }
         }
       }
     }
 }
 
 /// The same with small rows of A.
-TEST_P(SixBf16, SmallRows) {
+TEST_P(SixBf16Test, SmallRows) {
   const std::int64_t m = 8, n = 65, k = 40;
   Dense<float> A = random<float>(m, k, 4);
   const Dense<float> B = random<float>(k, n, 5), C(m, n);
@@ -107,7 +132,7 @@ TEST_P(SixBf16, SmallRows) {
 }
 
 /// A factorization large enough that its updates use the products.
-TEST_P(SixBf16, LuIsAsAccurateAsInStrictMath) {
+TEST_P(SixBf16Test, LuIsAsAccurateAsInStrictMath) {
   for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{2500, 2400}, {2300, 2700}}) {
     const Dense<float> A = random<float>(m, n, 9);
     LuOptions options{Method::native};
@@ -119,6 +144,133 @@ TEST_P(SixBf16, LuIsAsAccurateAsInStrictMath) {
     EXPECT_LE(r, 1.5 * lu_residual(A, strict) + 0.01) << shape_name(m, n);
     EXPECT_NE(std::memcmp(fast.LU.data(), strict.LU.data(), static_cast<std::size_t>(m * n) * sizeof(float)), 0)
         << "both were computed in the same way";
+  }
+}
+
+/// Products that are off are BLAS's, and those that are on are not.
+TEST_P(SixBf16Test, StrictIsOff) {
+  auto on = [&](Math math, std::int64_t rows, std::int64_t cols) {
+    return bool(devobj::SixBf16::for_reflectors<float>(math, rows, cols, 256, q()));
+  };
+  EXPECT_TRUE(on(Math::automatic, six_bf16_least, six_bf16_least));
+  EXPECT_FALSE(on(Math::strict, six_bf16_least, six_bf16_least));
+  EXPECT_FALSE(on(Math::automatic, six_bf16_least - 1, 10000));
+  EXPECT_FALSE(on(Math::automatic, 10000, six_bf16_least - 1));
+  EXPECT_FALSE(bool(devobj::SixBf16::for_reflectors<double>(Math::automatic, 5000, 5000, 256, q())));
+  set_math(Math::strict);
+  EXPECT_FALSE(on(Math::automatic, 5000, 5000));
+  set_math(Math::automatic);
+  EXPECT_TRUE(on(Math::automatic, 5000, 5000));
+}
+
+/// Factorizations large enough that their updates use the products, beyond the first two panels; blocks of 256 for V^H C
+/// too.
+TEST_P(SixBf16Test, QrIsAsAccurateAsInStrictMath) {
+  for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{3000, 2800}, {2400, 2900}})
+    for (const Method method : {Method::native, Method::hybrid}) {
+      const Dense<float> A = random<float>(m, n, 9);
+      QrOptions options{method, 256};
+      const QrFactors<float> fast = factor_qr(A, q(), options);
+      options.math = Math::strict;
+      const QrFactors<float> strict = factor_qr(A, q(), options);
+      const QrMeasures ours = qr_measures(A, fast), plain = qr_measures(A, strict);
+      EXPECT_LE(ours.residual, residual_bound);
+      EXPECT_LE(ours.residual, 1.5 * plain.residual + 0.01) << shape_name(m, n);
+      EXPECT_LE(ours.orthogonality, 1.5 * plain.orthogonality + 0.01) << shape_name(m, n);
+      EXPECT_NE(std::memcmp(fast.QR.data(), strict.QR.data(), static_cast<std::size_t>(m * n) * sizeof(float)), 0)
+          << "both were computed in the same way";
+    }
+}
+
+TEST_P(SixBf16Test, QIsAsAccurateAsInStrictMath) {
+  const std::int64_t m = 2900, n = 2600;
+  const QrFactors<float> f = factor_qr(random<float>(m, n, 10), q(), {Method::native});
+  const Dense<float> C = random<float>(m, 2300, 11), CT = op_of(Op::Trans, C);
+  const Dense<double> Q = q_of(f, m);
+  const Dense<double> QC = devobj::test::product(Op::NoTrans, Q, Op::NoTrans, precise(C)),
+                      QTC = devobj::test::product(Op::Trans, Q, Op::NoTrans, precise(C));
+  struct Results {
+    Dense<float> Q, left, left_T, right, right_T;
+  };
+  auto results = [&](Math math) {
+    const QrOptions options{Method::automatic, 0, nullptr, math};
+    auto applied = [&](Side side, Op op, const Dense<float>& X) {
+      Padded<float> V(f.QR, q()), tau(f.tau, q()), c(X, q());
+      ormqr<float>(side, op, V, tau.view(), c, q(), options);
+      return c.read("C");
+    };
+    Padded<float> explicit_Q(f.QR, q()), tau(f.tau, q());
+    orgqr<float>(explicit_Q, tau.view(), q(), options);
+    return Results{explicit_Q.read("Q"), applied(Side::Left, Op::NoTrans, C), applied(Side::Left, Op::Trans, C),
+                   applied(Side::Right, Op::NoTrans, CT), applied(Side::Right, Op::Trans, CT)};
+  };
+  const Results fast = results(Math::automatic), strict = results(Math::strict);
+  EXPECT_LE(orthogonality(fast.Q), 1.5 * orthogonality(strict.Q) + 0.01);
+  auto distance = [&](const Dense<float>& X, const Dense<double>& expected) {
+    double worst = 0;
+    for (std::int64_t e = 0; e < X.size(); ++e) worst = larger(worst, std::abs(X[e] - expected[e]));
+    return worst / eps<float>;
+  };
+  auto compare = [&](const Dense<float>& ours, const Dense<float>& plain, const Dense<double>& expected,
+                     const char* what) {
+    EXPECT_LE(distance(ours, expected), 1.5 * distance(plain, expected) + 1) << what;
+    EXPECT_NE(std::memcmp(ours.data(), plain.data(), static_cast<std::size_t>(plain.size()) * sizeof(float)), 0)
+        << what << ": both were computed in the same way";
+  };
+  compare(fast.left, strict.left, QC, "Q C");
+  compare(fast.left_T, strict.left_T, QTC, "Q^T C");
+  compare(fast.right, strict.right, op_of(Op::Trans, QTC), "C^T Q");
+  compare(fast.right_T, strict.right_T, op_of(Op::Trans, QC), "C^T Q^T");
+}
+
+TEST_P(SixBf16Test, SolutionsAreAsAccurateAsInStrictMath) {
+  const std::int64_t n = 3100, nrhs = 2200;
+  const Dense<float> A = random<float>(n, n, 12), B = random<float>(n, nrhs, 13);
+  const LuFactors<float> f = factor_lu(A, q(), {Method::native, 0, nullptr, 0, Math::strict});
+  for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
+    auto solved = [&](Math math) {
+      Padded<float> LU(f.LU, q()), X(B, q());
+      Padded<std::int32_t> pivots(f.pivots, q());
+      getrs<float>(op, LU, pivots.view(), X, q(), {Method::automatic, 0, nullptr, 0, math});
+      return X.read("X");
+    };
+    const Dense<float> fast = solved(Math::automatic), strict = solved(Math::strict);
+    const double r = solve_residual(op, A, fast, B);
+    EXPECT_LE(r, residual_bound);
+    EXPECT_LE(r, 1.5 * solve_residual(op, A, strict, B) + 0.01) << letters(op);
+    EXPECT_NE(std::memcmp(fast.data(), strict.data(), static_cast<std::size_t>(n * nrhs) * sizeof(float)), 0)
+        << "both were computed in the same way";
+  }
+}
+
+/// NaN and infinities reach what they reach in strict math.
+TEST_P(SixBf16Test, NaNAndInfGoThroughQrAndSolvesAsInStrictMath) {
+  const std::int64_t n = 2700;
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Dense<float> A = random<float>(n, n, 14);
+    A(1300, 1200) = bad;
+    QrOptions options{Method::native, 256};
+    const QrFactors<float> fast = factor_qr(A, q(), options);
+    options.math = Math::strict;
+    const QrFactors<float> strict = factor_qr(A, q(), options);
+    std::int64_t differ = 0;
+    for (std::int64_t e = 0; e < A.size(); ++e) differ += std::isfinite(fast.QR[e]) != std::isfinite(strict.QR[e]);
+    EXPECT_EQ(differ, 0) << bad;
+
+    const LuFactors<float> f = lapack_lu(random<float>(n, n, 15));
+    Dense<float> B = random<float>(n, 2100, 16);
+    B(600, 700) = bad;
+    auto solved = [&](Math math) {
+      Padded<float> LU(f.LU, q()), X(B, q());
+      Padded<std::int32_t> pivots(f.pivots, q());
+      getrs<float>(Op::NoTrans, LU, pivots.view(), X, q(), {Method::automatic, 0, nullptr, 0, math});
+      return X.read("X");
+    };
+    const Dense<float> ours = solved(Math::automatic), plain = solved(Math::strict);
+    for (std::int64_t j = 0; j < B.cols(); ++j)
+      EXPECT_EQ(std::isfinite(column_sum(precise(block_of(ours, {0, n}, {j, j + 1})), 0)),
+                std::isfinite(column_sum(precise(block_of(plain, {0, n}, {j, j + 1})), 0)))
+          << bad << ", " << j;
   }
 }
 

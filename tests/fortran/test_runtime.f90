@@ -43,6 +43,14 @@ contains
     type(c_ptr) :: pointer
 
     call expect(backend_dv() == 'host' .or. backend_dv() == 'cuda', 'backend is host or cuda')
+    call expect(math_dv() == 'auto', 'math is automatic')
+    call set_math_dv(' Strict')
+    call expect(math_dv() == 'strict', 'math is strict')
+    message = ''
+    call set_math_dv('fast', stat=stat, errmsg=message)
+    call expect_error(stat, devobj_invalid_argument, message, "set_math_dv: math is 'fast', must be auto or strict")
+    call expect(math_dv() == 'strict', 'a wrong word changes nothing')
+    call set_math_dv('auto')
     call expect(index(devobj_info(), 'backend: '//backend_dv()) > 0, 'devobj_info names the backend')
     call expect(dv%rows() == 0 .and. dv%cols() == 0 .and. dv%kind() == '', 'an unallocated variable has no shape and kind')
     dv = allocate_dv('double complex', 5, 7)

@@ -56,6 +56,8 @@ typedef enum devobj_method {
   DEVOBJ_METHOD_GIVENS = 6
 } devobj_method;
 
+typedef enum devobj_math { DEVOBJ_MATH_AUTO = 0, DEVOBJ_MATH_STRICT = 1 } devobj_math;
+
 /* A device object; 0 is no object. */
 typedef uint64_t devobj_handle;
 
@@ -93,6 +95,11 @@ const char *devobj_info(void);
 const char *devobj_last_error(void);
 /* Waits for the thread's queue. Errors of earlier work appear here, with their origin. */
 devobj_status devobj_wait(void);
+/* How single precision matrices are multiplied inside algorithms on a GPU, from now on and in every thread:
+ * DEVOBJ_MATH_AUTO, by six bfloat16 products where that is faster; DEVOBJ_MATH_STRICT, as BLAS does. DEVOBJ_MATH=strict in
+ * the environment overrides it. Error: DEVOBJ_INVALID_ARGUMENT. */
+devobj_status devobj_set_math(devobj_math math);
+devobj_math devobj_math_in_use(void);
 /* The number of objects that are allocated now. */
 int64_t devobj_live_objects(void);
 
@@ -202,6 +209,7 @@ void gpu_zgeqrf(const int *m, const int *n, void *a, const int *lda, void *tau, 
 #include "devobj/devobj_fft.h"
 #include "devobj/devobj_prims.h"
 #include "devobj/devobj_givens.h"
+#include "devobj/devobj_mixed.h"
 #include "devobj/devobj_rng.h"
 #include "devobj/devobj_batched.h"
 

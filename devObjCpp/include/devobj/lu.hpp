@@ -12,7 +12,7 @@ struct LuOptions {
   std::int64_t block = 0;             ///< columns of a panel; 0: from the table of measured best sizes
   HybridReport* report = nullptr;     ///< if given: where the time went (hybrid; costs a few events per panel)
   std::int64_t inner_block = 0;       ///< native: columns that one kernel factors; 0: from the table
-  Math math = Math::automatic;        ///< native, float: how the updates multiply
+  Math math = Math::automatic;        ///< native and getrs, float: how the updates multiply
 };
 
 /// P A = L U, LAPACK's getrf: A (m x n) is overwritten by L (unit lower, below the diagonal) and U.
@@ -29,8 +29,10 @@ std::int64_t getrf(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOptions optio
 template <class T>
 void getrf(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options = {});
 
-/// op(A) X = B with the factors from getrf; B (n x nrhs) is overwritten by X. Does not wait. LAPACK's getrs.
-template <class T> void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q);
+/// op(A) X = B with the factors from getrf; B (n x nrhs) is overwritten by X. Does not wait. LAPACK's getrs. Of the options
+/// `math` counts (on a GPU, float, many right-hand sides: workspace O((n + nrhs) 512), which stays with the queue).
+template <class T>
+void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOptions options = {});
 
 /// A X = B: getrf, then getrs if info is 0. Returns info; B is unchanged if it is not 0. Waits. LAPACK's gesv.
 template <class T>

@@ -12,6 +12,7 @@ struct QrOptions {
   Method method = Method::automatic;
   std::int64_t block = 0;             ///< columns of a panel; 0: from the table of measured best sizes
   HybridReport* report = nullptr;     ///< if given: where the time went (hybrid; costs a few events per panel)
+  Math math = Math::automatic;        ///< native, hybrid, orgqr, ormqr, float: how the updates multiply
 };
 
 /// A = Q R, LAPACK's geqrf: A (m x n) is overwritten by R (on and above the diagonal) and the reflectors' vectors

@@ -34,8 +34,8 @@ enum class Method : int {
 };
 
 /// How products of single precision matrices inside an algorithm are computed on a GPU. `automatic`: by six bfloat16
-/// products on the tensor cores where that is faster, which is as accurate; DEVOBJ_MATH=strict in the environment makes it
-/// strict. `strict`: as BLAS's sgemm.
+/// products on the tensor cores where that is faster, which is as accurate; DEVOBJ_MATH=strict in the environment, or
+/// set_math (devobj/math.hpp), makes it strict. `strict`: as BLAS's sgemm.
 enum class Math : int { automatic = 0, strict = 1 };
 
 template <class T> struct type_traits;

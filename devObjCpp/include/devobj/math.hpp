@@ -1,0 +1,16 @@
+// How single precision is multiplied, for the whole program.
+#pragma once
+
+#include "devobj/types.hpp"
+
+namespace devobj {
+
+/// From now on, in every thread: strict, products of single precision matrices inside algorithms are BLAS's; automatic
+/// (at the beginning), they are what is fastest. What is strict by DEVOBJ_MATH=strict or by a routine's options stays
+/// strict. Error: invalid_argument.
+void set_math(Math math);
+
+/// Math::strict if set_math or DEVOBJ_MATH has said so. Error: invalid_argument for a bad DEVOBJ_ environment variable.
+Math math_in_use();
+
+}  // namespace devobj

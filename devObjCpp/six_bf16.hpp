@@ -1,0 +1,90 @@
+// Where algorithms multiply single precision matrices by six bfloat16 products (kernels/cuda/gemm_six_bf16.cu): the
+// thresholds, and the products in pieces of a depth that stays accurate. Everywhere else a SixBf16 is off, and the
+// algorithms call gemm.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "devobj/blas.hpp"
+#include "devobj/math.hpp"
+#include "kernels/native.hpp"
+
+namespace devobj {
+
+// ---- thresholds ----
+/// Rows and columns from which a matrix is updated faster than by a plain product.
+inline constexpr std::int64_t six_bf16_least = 2048;
+/// Columns of V from which V^H C is faster than a plain product: every element of C is split for so many products.
+inline constexpr std::int64_t six_bf16_least_width = 256;
+/// Rows of a triangle's diagonal blocks, which trsm solves.
+inline constexpr std::int64_t six_bf16_triangle = cuda::gemm_six_bf16_max_depth;
+
+/// Whether products are to be as BLAS's.
+inline bool strict_math(Math option) {
+  return option == Math::strict || math_in_use() == Math::strict;
+}
+
+/// Six bfloat16 products on one queue, or, without workspace, none.
+class SixBf16 {
+ public:
+  SixBf16() = default;
+
+  /// For block reflectors of up to k columns, applied to matrices of up to rows x cols.
+  template <class T>
+  static SixBf16 for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
+    if constexpr (cuda_built)
+      if (pays<T>(math, rows, cols, q) && k <= cuda::gemm_six_bf16_max_depth) {
+        const std::int64_t free = std::max(rows, cols), depth = std::min(free, cuda::gemm_six_bf16_max_depth);
+        return SixBf16(q.workspace(
+            std::max(cuda::gemm_six_bf16_workspace(rows, cols, k), cuda::gemm_six_bf16_workspace(k, free, depth))));
+      }
+    return {};
+  }
+  /// For triangles of order n and so many right-hand sides.
+  template <class T>
+  static SixBf16 for_triangles(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
+    if constexpr (cuda_built)
+      if (pays<T>(math, n - six_bf16_triangle, right_hand_sides, q))
+        return SixBf16(
+            q.workspace(cuda::gemm_six_bf16_workspace(n - six_bf16_triangle, right_hand_sides, six_bf16_triangle)));
+    return {};
+  }
+
+  explicit operator bool() const { return workspace_ != nullptr; }
+  /// Whether the product V op(Z), or its transpose, is to be added to C in this way.
+  template <class T>
+  bool updates(View<T> C) const {
+    return workspace_ != nullptr && std::min(C.rows, C.cols) >= six_bf16_least;
+  }
+  /// Whether the product of V and C, summed along V's columns, is.
+  template <class T>
+  bool projects(View<T> V, View<T> C) const {
+    return updates(C) && V.cols >= six_bf16_least_width;
+  }
+
+  /// C += alpha op(A) op(B), alpha 1 or -1, op NoTrans or Trans. Small numbers keep their accuracy relative to their
+  /// column of op(B) (guarded == Right) or row of op(A) (Left).
+  template <class T>
+  void add(Op opA, Op opB, scalar<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q) const {
+    if constexpr (cuda_built && std::is_same_v<T, float>) {
+      const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
+      for (std::int64_t k = 0; k < depth; k += cuda::gemm_six_bf16_max_depth) {
+        const Range K{k, std::min(k + cuda::gemm_six_bf16_max_depth, depth)};
+        const View<T> a = opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
+                      b = opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K);
+        cuda::gemm_six_bf16(opA, opB, alpha, a, b, C, guarded, workspace_, q);
+      }
+    }
+  }
+
+ private:
+  explicit SixBf16(void* workspace) : workspace_(workspace) {}
+  template <class T>
+  static bool pays(Math math, std::int64_t rows, std::int64_t cols, const Queue& q) {
+    return std::is_same_v<T, float> && q.on_cuda() && std::min(rows, cols) >= six_bf16_least && !strict_math(math);
+  }
+  void* workspace_ = nullptr;
+};
+
+}  // namespace devobj

@@ -1,0 +1,104 @@
+#include "tuning.hpp"
+
+#include <iterator>
+#include <map>
+#include <mutex>
+
+#include "kernels/device_properties.hpp"
+#include "kernels/kernels.hpp"
+
+namespace devobj {
+namespace {
+
+// A table's file is read twice: for its lines of blocks and for those of methods.
+#define BLOCK(routine, method, types, from, block, inner_block) \
+  BlockLine{Tuned::routine, Method::method, #types, from, {block, inner_block}},
+#define METHOD(routine, types, from, method)
+constexpr BlockLine h200_blocks[] = {
+#include "tuning/h200.inc"
+};
+constexpr BlockLine gpu_blocks[] = {
+#include "tuning/gpu.inc"
+};
+constexpr BlockLine host_blocks[] = {
+#include "tuning/host.inc"
+};
+#undef BLOCK
+#undef METHOD
+
+#define BLOCK(routine, method, types, from, block, inner_block)
+#define METHOD(routine, types, from, method) MethodLine{Tuned::routine, #types, from, Method::method},
+constexpr MethodLine h200_methods[] = {
+#include "tuning/h200.inc"
+};
+constexpr MethodLine gpu_methods[] = {
+#include "tuning/gpu.inc"
+};
+constexpr MethodLine host_methods[] = {
+#include "tuning/host.inc"
+};
+#undef BLOCK
+#undef METHOD
+
+#define LINES(name) \
+  std::begin(name##_blocks), std::end(name##_blocks), std::begin(name##_methods), std::end(name##_methods)
+// Those of a name first, then those of a compute capability, at last the one for any GPU.
+constexpr TuningTable gpus[] = {
+    {"h200", "H200", 90, LINES(h200)}, {"h200", "", 90, LINES(h200)}, {"gpu", "", 0, LINES(gpu)}};
+constexpr TuningTable host_table = {"host", "", 0, LINES(host)};
+#undef LINES
+
+/// The last line that is for these.
+template <class Line, class Fits>
+const Line* last(const Line* begin, const Line* end, Fits fits) {
+  const Line* found = nullptr;
+  for (const Line* line = begin; line != end; ++line)
+    if (fits(*line)) found = line;
+  return found;
+}
+
+}  // namespace
+
+BlockSizes TuningTable::blocks(Tuned routine, Method method, char type, std::int64_t n) const {
+  const BlockLine* line = last(blocks_begin, blocks_end, [&](const BlockLine& l) {
+    return l.routine == routine && l.method == method && l.from <= n && l.types.find(type) != l.types.npos;
+  });
+  return line != nullptr ? line->sizes : BlockSizes{};
+}
+
+Method TuningTable::method(Tuned routine, char type, std::int64_t n) const {
+  const MethodLine* line = last(methods_begin, methods_end, [&](const MethodLine& l) {
+    return l.routine == routine && l.from <= n && l.types.find(type) != l.types.npos;
+  });
+  return line != nullptr ? line->method : Method::hybrid;
+}
+
+const TuningTable& tuning_of_gpu(std::string_view name, int capability) {
+  for (const TuningTable& table : gpus)
+    if ((table.device.empty() || name.find(table.device) != name.npos) &&
+        (table.capability == 0 || table.capability == capability))
+      return table;
+  return gpus[std::size(gpus) - 1];
+}
+
+const TuningTable& tuning_of_host() {
+  return host_table;
+}
+
+const TuningTable& tuning_of(const Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) {
+      static std::mutex mutex;
+      static std::map<int, const TuningTable*> known;
+      std::lock_guard lock(mutex);
+      const TuningTable*& table = known[q.device()];
+      if (table == nullptr) {
+        const cuda::Properties p = cuda::properties(q.device());
+        table = &tuning_of_gpu(p.name, p.capability);
+      }
+      return *table;
+    }
+  return host_table;
+}
+
+}  // namespace devobj

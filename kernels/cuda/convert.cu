@@ -1,0 +1,86 @@
+// narrow and widen: between double and single precision.
+#include <cfloat>
+
+#include "kernels/cuda/grid.cuh"
+#include "kernels/precision.hpp"
+
+namespace devobj::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+__device__ bool fits(double x) {
+  return fabs(x) <= FLT_MAX;  // false for NaN
+}
+__device__ bool fits(cuDoubleComplex x) {
+  return fits(x.x) && fits(x.y);
+}
+__device__ float to_single(double x) {
+  return __double2float_rn(x);
+}
+__device__ cuComplex to_single(cuDoubleComplex x) {
+  return {to_single(x.x), to_single(x.y)};
+}
+__device__ double to_double(float x) {
+  return x;
+}
+__device__ cuDoubleComplex to_double(cuComplex x) {
+  return {x.x, x.y};
+}
+
+/// Threads go along the rows, blockIdx.y along the columns. All who write to *misfit write 1.
+template <class E, class F>
+__global__ void __launch_bounds__(threads) narrow_kernel(Block<E> A, Block<F> S, std::int32_t* misfit) {
+  const std::int64_t i = blockIdx.x * std::int64_t(threads) + threadIdx.x;
+  if (i >= A.rows) return;
+  bool fit = true;
+  for (std::int64_t j = blockIdx.y; j < A.cols; j += gridDim.y) {
+    const E a = A(i, j);
+    S(i, j) = to_single(a);
+    fit = fit && fits(a);
+  }
+  if (!fit) *misfit = 1;
+}
+
+template <class E, class F>
+__global__ void __launch_bounds__(threads) widen_kernel(Block<F> S, bool add, Block<E> A) {
+  const std::int64_t i = blockIdx.x * std::int64_t(threads) + threadIdx.x;
+  if (i >= A.rows) return;
+  for (std::int64_t j = blockIdx.y; j < A.cols; j += gridDim.y) {
+    const E s = to_double(S(i, j));
+    A(i, j) = add ? sum(A(i, j), s) : s;
+  }
+}
+
+template <class T>
+dim3 grid_of(View<T> A) {
+  return dim3(static_cast<unsigned>(ceil_div(A.rows, threads)),
+              static_cast<unsigned>(std::min<std::int64_t>(A.cols, max_grid_y)));
+}
+
+}  // namespace
+
+template <class T>
+void narrow(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q) {
+  DeviceScope scope(q.device());
+  fill_bytes(misfit, 0, sizeof(std::int32_t), q.stream());
+  if (A.empty()) return;
+  narrow_kernel<<<grid_of(A), threads, 0, stream_of(q)>>>(block_of(A), block_of(S), misfit);
+  q.launched("narrow");
+}
+
+template <class T>
+void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
+  if (A.empty()) return;
+  DeviceScope scope(q.device());
+  widen_kernel<<<grid_of(A), threads, 0, stream_of(q)>>>(block_of(S), add, block_of(A));
+  q.launched("widen");
+}
+
+#define INSTANTIATE(T)                                                        \
+  template void narrow<T>(View<T>, View<single_t<T>>, std::int32_t*, Queue&); \
+  template void widen<T>(View<single_t<T>>, bool, View<T>, Queue&);
+DEVOBJ_FOR_EACH_DOUBLE(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj::cuda

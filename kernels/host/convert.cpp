@@ -1,0 +1,68 @@
+// narrow and widen: between double and single precision.
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "kernels/host/share.hpp"
+#include "kernels/precision.hpp"
+
+namespace devobj::host {
+namespace {
+
+bool fits(double x) {
+  return std::fabs(x) <= std::numeric_limits<float>::max();  // false for NaN
+}
+bool fits(std::complex<double> x) {
+  return fits(x.real()) && fits(x.imag());
+}
+
+float to_single(double x) {
+  if (fits(x)) return static_cast<float>(x);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  return std::isnan(x) ? std::numeric_limits<float>::quiet_NaN() : x > 0 ? infinity : -infinity;
+}
+std::complex<float> to_single(std::complex<double> x) {
+  return {to_single(x.real()), to_single(x.imag())};
+}
+
+}  // namespace
+
+template <class T>
+void narrow(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q) {
+  q.submit("narrow", [=] {
+    std::atomic<bool> all_fit = true;
+    share(A.cols, A.size() * (sizeof(T) + sizeof(single_t<T>)), [=, &all_fit](std::int64_t begin, std::int64_t end) {
+      bool fit = true;
+      for (std::int64_t j = begin; j < end; ++j)
+        for (std::int64_t i = 0; i < A.rows; ++i) {
+          const T a = A.data[i + j * A.ld];
+          S.data[i + j * S.ld] = to_single(a);
+          fit = fit && fits(a);
+        }
+      if (!fit) all_fit = false;
+    });
+    *misfit = all_fit ? 0 : 1;
+  });
+}
+
+template <class T>
+void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
+  q.submit("widen", [=] {
+    share(A.cols, A.size() * (sizeof(T) + sizeof(single_t<T>)), [=](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t j = begin; j < end; ++j)
+        for (std::int64_t i = 0; i < A.rows; ++i) {
+          T& a = A.data[i + j * A.ld];
+          const T s(S.data[i + j * S.ld]);
+          a = add ? a + s : s;
+        }
+    });
+  });
+}
+
+#define INSTANTIATE(T)                                                        \
+  template void narrow<T>(View<T>, View<single_t<T>>, std::int32_t*, Queue&); \
+  template void widen<T>(View<single_t<T>>, bool, View<T>, Queue&);
+DEVOBJ_FOR_EACH_DOUBLE(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj::host
