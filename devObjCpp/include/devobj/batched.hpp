@@ -5,7 +5,7 @@
 // is. What belongs to a matrix is a column (ipiv, tau) or an element (info) of an integer object of the same kind.
 //
 // The matrices do not influence each other: info, NaN and the bits of a result are those of the matrix alone. Nothing
-// waits, but on a GPU for matrices of more than batched_rows_max rows (docs/batched.md), which are worked on one after
+// waits, but on a GPU for matrices of more than 1024 rows (docs/batched.md), which are worked on one after
 // the other by getrf, geqrf and gels. Warm calls can be captured in a CUDA graph.
 #pragma once
 
