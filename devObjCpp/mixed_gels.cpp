@@ -84,6 +84,7 @@ std::int64_t solve_refined(Op op, View<T> A, View<T> B, Queue& q, const QrOption
   Matrix<double> D(n, 1, q);
   Matrix<std::int32_t> misfits(3, 1, q);
   Matrix<double> norms(nrhs, 1, q);
+  Matrix<T> row(1, nrhs, q);
   mixed::Sizes sizes(nrhs, 4, q);
 
   auto set_right_hand_sides = [&] {
@@ -143,18 +144,19 @@ std::int64_t solve_refined(Op op, View<T> A, View<T> B, Queue& q, const QrOption
   if (!least_squares) {
     copy(R.view(), B, q);
   } else {
-    std::vector<T> lengths(nrhs);
-    if (m > n) {
+    if (m > n && nrhs > 0) {
       column_sizes(Norm::Fro, R.view(), norms.data, q);
       std::vector<double> here(nrhs);
-      if (nrhs > 0) to_host<double>(norms, {here.data(), nrhs, 1, nrhs}, q);
-      std::copy(here.begin(), here.end(), lengths.begin());
+      to_host<double>(norms, {here.data(), nrhs, 1, nrhs}, q);
+      const std::vector<T> lengths(here.begin(), here.end());
+      to_device<T>({lengths.data(), 1, nrhs, 1}, row.view(), q);
     }
+    // from here on nothing is allocated
     copy(X.view(), B({0, n}, all), q);
     if (m > n) {
       // below X a row of the residuals' norms, and zeros
       laset(Uplo::General, T(0), T(0), B({n, m}, all), q);
-      if (nrhs > 0) to_device<T>({lengths.data(), 1, nrhs, 1}, B({n, n + 1}, all), q);
+      copy(row.view(), B({n, n + 1}, all), q);
     }
   }
   q.wait();

@@ -284,6 +284,11 @@ __device__ E real_number(real_e<E> x) {
     return x;
 }
 
+template <class E>
+struct Reconstruction {  // more than the 48 KiB of static shared memory for double complex
+  E q[width][pitch], u_inverse[width][pitch], y_inverse[width][pitch], signs[width], inverses[width];
+};
+
 // One block, a thread per element (warp i has row i): from the first k rows of Q and the triangle R
 //   Q - S = Y U,  s_j = -q_jj / |q_jj| when its turn comes,  tau_j = 1 + |q_jj|
 //   the rows below:  Y = Q U^-1,  W = Y T = Q M with M = -S^H Y1^-H;  W's first rows: (I - Q S^H) Y1^-H
@@ -292,8 +297,8 @@ template <class E>
 __global__ void __launch_bounds__(width* width)
     reconstruct_kernel(Block<E> Q, Block<E> R, Block<E> A, Strided<E> tau, Block<E> Y, Block<E> W, Block<E> factors) {
   constexpr E zero{};
-  __shared__ E q[width][pitch], u_inverse[width][pitch], y_inverse[width][pitch];
-  __shared__ E signs[width], inverses[width];
+  extern __shared__ __align__(16) unsigned char reconstruction[];
+  auto& [q, u_inverse, y_inverse, signs, inverses] = *reinterpret_cast<Reconstruction<E>*>(reconstruction);
   const int k = static_cast<int>(A.cols), j = threadIdx.x % width, i = threadIdx.x / width;
   const bool in = i < k && j < k;
   const E unit = real_number<E>(i == j ? 1 : 0), of_Q = in ? Q(i, j) : zero;
@@ -423,7 +428,9 @@ void GivensPanel<T>::factor(View<T> A, View<T> tau, Queue& q) {
   const View<T> top = A(columns, columns);
   Y = YW_({0, m}, columns);
   W = YW_({0, m}, {k, 2 * k});
-  reconstruct_kernel<E><<<1, width * width, 0, stream_of(q)>>>(
+  constexpr int bytes = sizeof(Reconstruction<E>);
+  check(cudaFuncSetAttribute(reconstruct_kernel<E>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "givens_panel");
+  reconstruct_kernel<E><<<1, width * width, bytes, stream_of(q)>>>(
       block_of(Q_.view()), block_of(of_level(triangles_, levels - 1)), block_of(top), vector_of(tau), block_of(Y),
       block_of(W), block_of(factors_.view()));
   q.launched("givens_panel");
