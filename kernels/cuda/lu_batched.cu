@@ -1,15 +1,12 @@
 // lu_batched: LU of many matrices, those that fit in shared memory by one kernel, larger ones by blocks of columns.
 //
 //   columns of a matrix, in shared memory    A block has a matrix, thread t its row t. Rows do not move: each has a
-//   position,
-//    done   window      rest                 where LAPACK's swaps would have brought it, below the present step if it
-//    is done.
-//   +-----+---------+----------+
+//    done   window      rest                 position, where LAPACK's swaps would have brought it, below the present
+//   +-----+---------+----------+             step if it is done.
 //   |     | a a a a |          |  row t      window   W columns of the row in registers. A step: every warp publishes
-//   its |  L  | a a a a |   A22    |                      candidate with its row, one barrier, all scale and subtract.
-//   |     | a a a a |          |             rest     U12 = L11^-1 A12, a column per thread; A22 -= L21 U12, a row per
-//   thread
-//   +-----+---------+----------+
+//   |  L  | a a a a |   A22    |                      its candidate with its row, one barrier, all scale and subtract.
+//   |     | a a a a |          |             rest     U12 = L11^-1 A12, a column per thread; A22 -= L21 U12, a row
+//   +-----+---------+----------+                      per thread
 //
 // At the end the rows go to their positions. Larger matrices: the same kernel on panels of nb columns, and between them
 //   exchange   the rows' exchanges of all other columns, U12 = L11^-1 A12   (lu_batched_exchange)

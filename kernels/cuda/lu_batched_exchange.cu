@@ -1,13 +1,10 @@
 // lu_exchange: what a factored panel of a batch does to the other columns: their rows change places, and those right of
 // it become U12 = L11^-1 A12.
 //
-//   rows j0 ...   L11 (w x w)   column c    A warp has a few columns at once. Lane i reads what comes to row i of the
-//   panel's
-//                +---+          +---+       rows ("top") and what comes to the row below that pivot i displaced; then
-//                both
-//          top   |   |          | x |       are written. Right of the panel x is solved first: x_k goes round by
-//          shuffle,
-//                +---+          +---+       lanes below subtract.
+//   rows j0 ...   L11 (w x w)   column c    A warp has a few columns at once. Lane i reads what comes to row i of
+//                +---+          +---+       the panel's rows ("top") and what comes to the row below that pivot i
+//          top   |   |          | x |       displaced; then both are written. Right of the panel x is solved first:
+//                +---+          +---+       x_k goes round by shuffle, lanes below subtract.
 //          below |   |          | y |
 #include "kernels/cuda/lu_batched.cuh"
 #include "kernels/cuda/pivots.cuh"
@@ -19,14 +16,6 @@ constexpr int exchange_threads = 256;
 constexpr int exchange_warps = exchange_threads / warp_size;
 constexpr int at_once = 4;
 constexpr int columns_of_block = exchange_warps * at_once * 2;
-
-template <class E>
-__device__ E shuffle(E x, int lane) {
-  if constexpr (is_device_complex<E>)
-    return {__shfl_sync(all_lanes, x.x, lane), __shfl_sync(all_lanes, x.y, lane)};
-  else
-    return __shfl_sync(all_lanes, x, lane);
-}
 
 // blockIdx.x is the matrix, blockIdx.y counts blocks of columns.
 template <class E>

@@ -3,11 +3,11 @@
 // A block has a matrix in shared memory. Groups of P lanes (8, or 32 for tall matrices) share a column: lane p has rows
 // p, p + P, ..., R of them. Step j, after one barrier:
 //
-//             j     c = group, group + groups, ...      all groups   x = A(j+1:m, j) to registers, the same reflector
-//             v, tau, beta
-//   row j   [ * |  a_jc ]                               each group   its columns c > j: w = conj(tau) v^H a_c,  a_c -=
-//   v w
-//           [ x |   a_c ]                               group j      after the next barrier: column j = [beta; v]
+//             j     c = group, group + groups, ...   all groups   x = A(j+1:m, j) to registers, the same reflector
+//                                                               v, tau, beta
+//   row j   [ * |  a_jc ]                          each group   its columns c > j: w = conj(tau) v^H a_c,
+//           [ x |   a_c ]                                       a_c -= v w
+//                                                  group j      after the next barrier: column j = [beta; v]
 //
 // All groups sum in the same order, so that they find the same bits. Larger matrices: the same kernel on panels of nb
 // columns, whose reflectors reflect_batched applies to the columns right of them.
