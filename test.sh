@@ -16,11 +16,12 @@ if [ "${1:-}" = --all ]; then
   shift
 fi
 
-# run_tests FOLDER ARGUMENT...: ctest's report; before it, what was skipped inside the C++ test programs.
+# run_tests FOLDER ARGUMENT...: ctest's report; before it, what was skipped inside the C++ test programs. The tests that run
+# at the same time share the cores among their BLAS threads.
 run_tests() {
-  local folder=$1 log=$1/Testing/Temporary/LastTest.log status passed skipped
+  local folder=$1 log=$1/Testing/Temporary/LastTest.log at_once=$((jobs < 4 ? jobs : 4)) status passed skipped
   shift
-  ctest --output-on-failure -j "$((jobs < 4 ? jobs : 4))" "$@" | tee "$folder/tests.log" | sed -u -e '/^ *Start /d' -e '/^Label Time Summary/,/^$/d'
+  OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-$((jobs / at_once))} ctest --output-on-failure -j "$at_once" "$@" | tee "$folder/tests.log" | sed -u -e '/^ *Start /d' -e '/^Label Time Summary/,/^$/d'
   status=${PIPESTATUS[0]}
   passed=$(grep -c '^\[       OK \]' "$log")
   skipped=$(grep -c '^\[  SKIPPED \] .* ms)' "$log")
