@@ -2,7 +2,7 @@
 #include "devobj/givens.hpp"
 #include "factor_checks.hpp"
 #include "factor_matrices.hpp"
-#include "kernels/host/panel_simd.hpp"
+#include "kernels/host/simd.hpp"
 #include "qr_blocked.hpp"
 
 namespace devobj::test {
