@@ -89,7 +89,7 @@ void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
   constexpr int width = widest_staircase, K = static_cast<int>(slab_columns<R, P>);
   static_assert(K % width == 0);
   const int k = static_cast<int>(columns);
-  Index last = 0, full = k == K ? stairs[0].bottom : 0;  // waves: there are some below `last`, complete ones to `full`
+  Index last = 0, full = k == K ? stairs[0].bottom : -1;  // waves: there are some below `last`, complete ones to `full`
   for (int g = 0; g * width < k; ++g) {
     last = stairs[g].steps - g * width > last ? stairs[g].steps - g * width : last;
     const Index here = stairs[g].bottom - 2 * width * (g + 1);
