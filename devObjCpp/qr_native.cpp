@@ -97,11 +97,12 @@ template <class T>
 void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
   // for the columns that are left: narrow panels where the panels decide, wide ones where the products do
+  const TuningTable& table = tuning_of(q);
   auto block_at = [&](std::int64_t j) {
-    return options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::native, n - j, q).block;
+    return options.block > 0 ? options.block : table.blocks(Tuned::qr, Method::native, type_letter<T>(), n - j).block;
   };
-  auto panel_at = [&](std::int64_t j) { return Range{j, std::min(j + block_at(j), k)}; };
-  const std::int64_t nb = std::min(block_at(0), k);
+  const std::int64_t nb = std::min(block_at(0), k);  // the workspace's; a table may have wider panels further on
+  auto panel_at = [&](std::int64_t j) { return Range{j, std::min(j + std::min(block_at(j), nb), k)}; };
 
   // All memory first: when there is none, A is as it was.
   Panels<T> panels(A, tau, nb, q);

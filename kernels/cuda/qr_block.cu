@@ -54,9 +54,8 @@ __device__ inline double inverse(double x) {
   return 1 / x;
 }
 
-// H = I - tau v v^H with H^H [alpha; x] = [beta; 0], v = [1; x scale]. LAPACK's larfg, with its signs. total is
-// |alpha|^2 +
-// ||x||^2.
+// H = I - tau v v^H with H^H [alpha; x] = [beta; 0], v = [1; x scale]. LAPACK's larfg, with its signs.
+// total is |alpha|^2 + ||x||^2.
 template <class E>
 struct Reflector {
   using R = real_e<E>;

@@ -11,8 +11,8 @@
 //   1  sums s_k = x^H A(j+1:m, k) for all columns k: in the thread, over the lanes p, over the warps, then each block
 //      sends its 8 G sums to all blocks (st.async), block 0 also row j. This is the only exchange: every block
 //      adds the sums in the same order.
-//   2  for k > j    beta = -sign(alpha) sqrt(|alpha|^2 + s_j), tau = (beta - alpha) / beta, v = (1, x / (alpha -
-//   beta)),
+//   2  for k > j    beta = -sign(alpha) sqrt(|alpha|^2 + s_j), tau = (beta - alpha) / beta,
+//                   v = (1, x / (alpha - beta)),
 //                   v^H a_k = A(j, k) + conj(1 / (alpha - beta)) s_k, A(:, k) -= conj(tau) v (v^H a_k)
 //      for k < j    s_k is an element of V^H V, from which block 0 makes T at the end.
 // A panel too tall for a cluster, or on a GPU without clusters, is spread over more blocks of a cooperative launch,

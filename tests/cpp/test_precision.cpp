@@ -1,29 +1,9 @@
 // The primitives between double and single precision: narrow, widen, column_sizes.
-#include "kernels/precision.hpp"
+#include "kernels/dispatch_precision.hpp"
 #include "testing.hpp"
 
 namespace devobj::test {
 namespace {
-
-/// On the queue's backend, under names of their own, as in primitives.hpp.
-template <class T>
-void narrow_on(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q) {
-  if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::narrow(A, S, misfit, q);
-  host::narrow(A, S, misfit, q);
-}
-template <class T>
-void widen_on(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
-  if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::widen(S, add, A, q);
-  host::widen(S, add, A, q);
-}
-template <class T>
-void column_sizes_on(Norm norm, View<T> A, real_t<T>* norms, Queue& q) {
-  if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::column_sizes(norm, A, norms, q);
-  host::column_sizes(norm, A, norms, q);
-}
 
 class Precision : public Everywhere {
  public:
@@ -45,7 +25,7 @@ Narrowed<T> narrowed(const Dense<T>& A, Queue& q) {
   Padded<T> a(A, q);
   Padded<single_t<T>> s(Dense<single_t<T>>(A.rows(), A.cols()), q);
   Padded<std::int32_t> misfit(Dense<std::int32_t>(1, 1, 7), q);
-  narrow_on<T>(a, s, misfit.view().data, q);
+  narrow<T>(a, s, misfit.view().data, q);
   return {s.read("S"), misfit.read("misfit")[0]};
 }
 
@@ -104,9 +84,9 @@ TEST_P(Precision, WidenIsExactAndAdds) {
       const Dense<T> A = random<T>(m, n, 6);
       Padded<single_t<T>> s(S, q());
       Padded<T> a(A, q());
-      widen_on<T>(s, true, a, q());
+      widen<T>(s, true, a, q());
       expect_same(a.read("A"), Dense<T>::from(m, n, [&](auto i, auto j) { return A(i, j) + T(S(i, j)); }), "A + S");
-      widen_on<T>(s, false, a, q());
+      widen<T>(s, false, a, q());
       expect_same(a.read("A"), Dense<T>::from(m, n, [&](auto i, auto j) { return T(S(i, j)); }), "S");
     }
   });
@@ -117,7 +97,7 @@ template <class T>
 std::vector<real_t<T>> sizes_of(Norm norm, const Dense<T>& A, Queue& q) {
   Padded<T> a(A, q);
   Padded<real_t<T>> norms(Dense<real_t<T>>(A.cols(), 1, 7), q);
-  column_sizes_on<T>(norm, a, norms.view().data, q);
+  column_sizes<T>(norm, a, norms.view().data, q);
   const Dense<real_t<T>> here = norms.read("norms");
   return {here.data(), here.data() + here.size()};
 }
