@@ -30,13 +30,14 @@ struct Candidates {
   bool for_auto;  ///< the method may be what 'auto' stands for
 };
 
-std::vector<Candidates> candidates(bool on_cuda) {
+std::vector<Candidates> candidates(bool on_cuda, const Options& o) {
   std::vector<Candidates> all;
   if (on_cuda) {
     std::vector<Blocks> native;
     for (const std::int64_t block : {32, 64, 96, 128, 192, 256, 512}) {
-      native.push_back({block});
-      if (block >= 64) native.push_back({block, block / 2});
+      if (block <= 128) native.push_back({block});
+      for (const std::int64_t inner : {32, 64, 128})
+        if (inner < block && block <= 8 * inner && block % inner == 0) native.push_back({block, inner});
     }
     all.push_back({"lu", "native", Method::native, native, true});
     all.push_back({"qr", "native", Method::native, {{32}, {64}, {96}, {128}, {256}}, true});
@@ -48,6 +49,10 @@ std::vector<Candidates> candidates(bool on_cuda) {
   all.push_back({"qr", "hybrid", Method::hybrid, {{32}, {64}, {96}, {128}, {256}}, true});
   all.push_back({"qr", "block_householder", Method::block_householder, {{32}, {64}, {128}, {256}}, false});
   all.push_back({"qr_apply", "hybrid", Method::hybrid, {{32}, {64}, {128}, {256}}, false});
+  std::erase_if(all, [&](const Candidates& c) {
+    return std::find(o.routines.begin(), o.routines.end(), c.routine) == o.routines.end() ||
+           (o.method != Method::automatic && c.method != o.method);
+  });
   return all;
 }
 
@@ -156,7 +161,7 @@ int run_tune(const Options& o, Queue& q) {
     sizes = parse_sizes(q.on_cuda() ? "500,1000,2000,3000,4000,6000,8000,12000,16000,20000" : "500,1000,2000,4000");
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  const std::vector<Candidates> all = candidates(q.on_cuda());
+  const std::vector<Candidates> all = candidates(q.on_cuda(), o);
   std::size_t blocks = 0;
   for (const Candidates& c : all) blocks += c.blocks.size();
   Report report(o, q, static_cast<int>(o.types.size() * sizes.size() * blocks));

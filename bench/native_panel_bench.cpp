@@ -35,7 +35,6 @@ void measure(char type, std::int64_t m, std::int64_t n, int reps, Queue& q) {
   cuda::fill_bytes(info.view().data, 0, sizeof(std::int32_t), q.stream());
   const Storage workspace(cuda::lu_panel_workspace<T>(n), q);
   const cuda::RowExchange exchange{lists.view().data, lists.view().data + n, n};
-  const int full = 32 * 4 / static_cast<int>(sizeof(T));
   const cuda::LuPanelShape chosen = cuda::lu_panel_shape<T>(m);
   auto time = [&](cuda::LuPanelShape shape) {
     std::vector<double> us;
@@ -56,14 +55,7 @@ void measure(char type, std::int64_t m, std::int64_t n, int reps, Queue& q) {
                     ? "  <- chosen"
                     : "");
   };
-  for (const int rows : {1, 2, 4, 8, 16}) {
-    const int width = rows <= 4 ? full : rows == 8 ? full / 2 : full / 4;
-    const std::int64_t held = std::int64_t(rows) * cuda::lu_panel_threads, blocks = (m + held - 1) / held;
-    int cluster = 1;
-    while (cluster < blocks) cluster *= 2;
-    if (cluster <= 16) time({width, rows, cluster, true});
-    if (blocks > 1 && blocks <= 132) time({width, rows, static_cast<int>(blocks), false});
-  }
+  for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) time(shape);
 }
 
 }  // namespace

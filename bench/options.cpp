@@ -153,7 +153,8 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   add_sizes(table1, o, "1000:11000:1000");
   table1->add_option("--out", o.out, "folder of table1.csv and the three plots")->capture_default_str();
 
-  CLI::App* update = app.add_subcommand("update", "Updates of a QR: figures 6 to 14 and tables 1 to 5 of paper 003, and qrupdate");
+  CLI::App* update =
+      app.add_subcommand("update", "Updates of a QR: figures 6 to 14 and tables 1 to 5 of paper 003, and qrupdate");
   add_common(update, o);
   add_types(update, o);
   add_sizes(update, o, "500,1000,2000, for qrupdate");
@@ -179,20 +180,23 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   add_sizes(prims, o, "65536,1048576,4194304,16777216,67108864 on a GPU, the first three without");
   const std::vector<std::string> primitives = {"scan",       "segmented_scan", "reduce_sum", "reduce_min", "sort_keys",
                                                "sort_pairs", "compact",        "histogram",  "spmv"};
-  add(prims, "--routine", "of scan, segmented_scan, reduce_sum, reduce_min, sort_keys, sort_pairs, compact, histogram, spmv; default all",
+  add(prims, "--routine",
+      "of scan, segmented_scan, reduce_sum, reduce_min, sort_keys, sort_pairs, compact, histogram, spmv; default all",
       [&o, primitives](Words w) { o.primitives = choose_list(primitives, w); });
   o.primitives = primitives;
-  CLI::App* wy = app.add_subcommand("wy", "Block Householder QR with explicit Q, and the non-blocked form, m = 2 n (paper 000)");
+  CLI::App* wy =
+      app.add_subcommand("wy", "Block Householder QR with explicit Q, and the non-blocked form, m = 2 n (paper 000)");
   add_common(wy, o);
   add_types(wy, o);
   add_sizes(wy, o, "1000,2000,4000,8000 on a GPU, 500,1000 without; n, m = 2 n");
   wy->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
   wy->add_option("--cpu-max", o.cpu_max, "no time of the CPU for more columns")->capture_default_str();
   add_plot(wy, o);
-  CLI::App* givens_cpu = app.add_subcommand("givens-cpu", "Givens QR on the CPU beside the variants of paper 004, its tables");
+  CLI::App* givens_cpu =
+      app.add_subcommand("givens-cpu", "Givens QR on the CPU beside the variants of paper 004, its tables");
   add_common(givens_cpu, o);
-  CLI::App* givens_gpu =
-      app.add_subcommand("givens-gpu", "Givens QR on the GPU, dense and heptadiagonal, beside paper 001's algorithm, its tables I, II");
+  CLI::App* givens_gpu = app.add_subcommand(
+      "givens-gpu", "Givens QR on the GPU, dense and heptadiagonal, beside paper 001's algorithm, its tables I, II");
   add_common(givens_gpu, o);
   add_types(givens_gpu, o);
   add_sizes(givens_gpu, o, "the paper's");
@@ -203,7 +207,7 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   add_common(rng, o);
   add_types(rng, o);
   add_sizes(rng, o, "2^30 numbers on a GPU, 2^25 without");
-  const std::vector<std::string> distributions = {"words",     "uniform",     "normal",  "lognormal",
+  const std::vector<std::string> distributions = {"words",       "uniform",  "normal",  "lognormal",
                                                   "exponential", "integers", "poisson", "bernoulli"};
   add(rng, "--routine", "of words, uniform, normal, lognormal, exponential, integers, poisson, bernoulli; default all",
       [&o, distributions](Words w) { o.routines = choose_list(distributions, w); });
@@ -213,7 +217,8 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
     o.generators = choose_list(known, w);
   });
   add(rng, "--peer", "none leaves the peers out", [&o](Words w) { o.peers = choose_list({"none"}, w); });
-  CLI::App* batched = app.add_subcommand("batched", "Many small LU, QR and solves at once beside cuBLAS's or a loop over LAPACK");
+  CLI::App* batched =
+      app.add_subcommand("batched", "Many small LU, QR and solves at once beside cuBLAS's or a loop over LAPACK");
   add_common(batched, o);
   add_types(batched, o);
   add_sizes(batched, o, "4,8,16,24,32,48,64,96,128,192,256,384,512 on a GPU, 4,8,16,32,64,128,256 without");
@@ -237,10 +242,15 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   mixed->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
   mixed->add_option("--nrhs", o.nrhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
 
-  CLI::App* tune = app.add_subcommand("tune", "The fastest methods and block sizes here, as a table for devObjCpp/tuning");
+  CLI::App* tune =
+      app.add_subcommand("tune", "The fastest methods and block sizes here, as a table for devObjCpp/tuning");
   add_common(tune, o);
   add(tune, "--type", "types, of s, d, c, z; default all", [&o](Words w) { o.types = parse_types(w); });
   add_sizes(tune, o, "500 to 20000 on a GPU, 500,1000,2000,4000 without");
+  const std::vector<std::string> tuned = {"lu", "qr", "qr_apply"};
+  add(tune, "--routine", "of lu, qr, qr_apply; default all",
+      [&o, tuned](Words w) { o.routines = choose_list(tuned, w); });
+  add(tune, "--method", "one method alone; auto: all", [&o](Words w) { o.method = choose(qr_methods, w); });
   tune->add_option("--out", o.out, "folder of tuning.inc")->capture_default_str();
 
   try {
@@ -249,16 +259,27 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
     exit_code = app.exit(e);
     return false;
   }
-  const std::map<CLI::App*, Mode> modes = {
-      {lu, Mode::lu}, {qr, Mode::qr}, {blas, Mode::blas}, {transfer, Mode::transfer},
-      {table1, Mode::table1}, {update, Mode::update}, {fft, Mode::fft}, {prims, Mode::prims},
-      {wy, Mode::wy}, {givens_cpu, Mode::givens_cpu}, {givens_gpu, Mode::givens_gpu}, {rng, Mode::rng},
-      {batched, Mode::batched}, {mixed, Mode::mixed}, {tune, Mode::tune}};
+  const std::map<CLI::App*, Mode> modes = {{lu, Mode::lu},
+                                           {qr, Mode::qr},
+                                           {blas, Mode::blas},
+                                           {transfer, Mode::transfer},
+                                           {table1, Mode::table1},
+                                           {update, Mode::update},
+                                           {fft, Mode::fft},
+                                           {prims, Mode::prims},
+                                           {wy, Mode::wy},
+                                           {givens_cpu, Mode::givens_cpu},
+                                           {givens_gpu, Mode::givens_gpu},
+                                           {rng, Mode::rng},
+                                           {batched, Mode::batched},
+                                           {mixed, Mode::mixed},
+                                           {tune, Mode::tune}};
   o.mode = modes.at(app.get_subcommands().front());
   if (o.mode == Mode::rng && rng->count("--routine") == 0) o.routines = distributions;
   if (o.mode == Mode::batched && batched->count("--routine") == 0) o.routines = batched_routines;
   if (o.mode == Mode::mixed && mixed->count("--routine") == 0) o.routines = solvers;
   if (o.mode == Mode::mixed && mixed->count("--type") == 0) o.types = {'d'};
+  if (o.mode == Mode::tune && tune->count("--routine") == 0) o.routines = tuned;
   if (o.mode == Mode::tune && tune->count("--type") == 0) o.types = {'s', 'd', 'c', 'z'};
   if (o.mode == Mode::prims && prims->count("--type") == 0) o.types = {'i', 's', 'd'};
   if (o.mode == Mode::transfer && transfer->count("--type") == 0) o.types = {'s'};

@@ -26,7 +26,6 @@
 namespace devobj {
 namespace {
 
-constexpr std::int64_t solve_rows = 128;  // of trsm_left_unit
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
 
@@ -39,10 +38,9 @@ template <class T> class NativeLu {
     nb_ = std::min(options.block > 0 ? options.block : best.block, k_);
     // the table's inner block belongs to its block
     inner_ = options.inner_block > 0 ? options.inner_block : options.block > 0 ? 0 : best.inner_block;
-    inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::lu_panel_max});
+    inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::exchange_solve_max});
     six_bf16_ = six_bf16_pays(options.math);
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
-    if (by_rows_) inner_ = std::min(inner_, cuda::exchange_columns_max<T>);
     const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
     const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
     const std::size_t products = six_bf16_ ? cuda::gemm_six_bf16_workspace(m_ - nb_, n_ - nb_, nb_) : 0;
@@ -121,11 +119,11 @@ template <class T> class NativeLu {
   /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of K
   void update(Range K, Range columns, Queue& q, bool six_bf16 = false) {
     if (columns.size() <= 0) return;
-    exchange(K, columns, q);
-    for (std::int64_t i = K.begin; i < K.end; i += solve_rows) {
-      const Range part{i, std::min(i + solve_rows, K.end)};
-      if (by_rows_) cuda::trsm_right_unit(A_(part, part), A_(columns, part), q);
-      else cuda::trsm_left_unit(A_(part, part), A_(part, columns), q);
+    cuda::RowExchange rows = exchange_of(K);
+    for (std::int64_t i = K.begin; i < K.end; i += cuda::exchange_solve_max) {
+      const Range part{i, std::min(i + cuda::exchange_solve_max, K.end)}, below{i, m_};
+      cuda::exchange_solve(A_(part, part), by_rows_ ? A_(columns, below) : A_(below, columns), rows, inner_, by_rows_, q);
+      rows.rows = 0;  // all parts at once
       subtract(part, {part.end, K.end}, columns, q);
     }
     subtract(K, {K.end, m_}, columns, q, six_bf16);

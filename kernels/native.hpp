@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "kernels/device.hpp"
 #include "kernels/kernels.hpp"
@@ -18,7 +19,9 @@ struct LuPanelShape {
 };
 inline constexpr int lu_panel_threads = 256;
 
-/// The shape for a panel of m rows; blocks == 0 if there is none (m too large for the GPU).
+/// All shapes for a panel of m rows, and the one to take; blocks == 0 if there is none (m too large for the GPU).
+template <class T>
+std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m);
 template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m);
 
@@ -66,9 +69,13 @@ inline constexpr std::int64_t exchange_columns_max = sizeof(T) == 16 ? 128 : 256
 template <class T>
 void exchange_columns(View<T> At, RowExchange exchange, Queue& q);
 
-/// B = L^-1 B with L the unit lower triangle of a w x w block, w <= 128. (trsm_left_unit)
+/// The row exchanges on A, part after part, and L^-1 times the first rows of A, with L the unit lower triangle of a w x w
+/// block, w <= exchange_solve_max. `exchange` may have none or more rows than L; they are those of several panels, whose
+/// lists follow each other, of part_rows <= exchange_solve_max rows each but the last. row_major: L and A are so,
+/// given by their transposes. (exchange_solve)
+inline constexpr std::int64_t exchange_solve_max = 128;
 template <class T>
-void trsm_left_unit(View<T> L, View<T> B, Queue& q);
+void exchange_solve(View<T> L, View<T> A, RowExchange exchange, std::int64_t part_rows, bool row_major, Queue& q);
 
 /// C += alpha op(A) op(B) in single precision on the tensor cores, alpha 1 or -1, as accurate as a plain product up to a
 /// depth (columns of op(A)) of 512, in infinities and NaN too. Small numbers keep their accuracy relative to their column

@@ -17,39 +17,29 @@ INSTANTIATE_TEST_SUITE_P(On, LuNative,
 TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
-      const int full = 32 * 4 / static_cast<int>(sizeof(T));
       for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{100, 100}, {1000, 77}, {4001, 40}, {5000, 129}}) {
         const Dense<T> A = random<T>(m, n, 11);
         const LuFactors<T> lapack = lapack_lu(A);
         Dense<T> first;
-        for (const int rows : {1, 2, 4, 8, 16}) {
-          const std::int64_t held = std::int64_t(rows) * cuda::lu_panel_threads, blocks = (m + held - 1) / held;
-          int cluster = 1;
-          while (cluster < blocks) cluster *= 2;
-          std::vector<cuda::LuPanelShape> shapes;
-          const int width = rows <= 4 ? full : rows == 8 ? full / 2 : full / 4;
-          for (int size = cluster; size <= 16; size *= 2) shapes.push_back({width, rows, size, true});
-          shapes.push_back({width, rows, static_cast<int>(std::max<std::int64_t>(blocks, 2)), false});
-          for (const cuda::LuPanelShape& shape : shapes) {
-            const std::string text = shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " +
-                                     std::to_string(rows) + " rows per thread" +
-                                     (shape.cluster ? ", cluster" : ", grid");
-            const char* what = text.c_str();
-            Padded<T> a(A, q());
-            Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q());
-            Matrix<std::int32_t> lists(n, 2, q()), info = upload(Dense<std::int32_t>(1, 1), q());
-            const Storage workspace(cuda::lu_panel_workspace<T>(n), q());
-            cuda::lu_panel(a.view(), ipiv.view(), 0, info.view().data, {lists.view().data, lists.view().data + n, n},
-                           const_cast<void*>(workspace.data()), shape, nullptr, q());
-            const Dense<T> LU = a.read(what);
-            expect_same(ipiv.read(what), lapack.pivots, text + ": pivots");
-            EXPECT_EQ(download<std::int32_t>(info, q())[0], 0) << what;
-            if (first.size() == 0) {
-              first = LU;
-              EXPECT_LE(lu_residual(A, LuFactors<T>{LU, lapack.pivots, 0}), residual_bound) << what;
-            }
-            expect_same(LU, first, what);
+        for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) {
+          const std::string text = shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " +
+                                   std::to_string(shape.rows) + " rows per thread" +
+                                   (shape.cluster ? ", cluster" : ", grid");
+          const char* what = text.c_str();
+          Padded<T> a(A, q());
+          Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q());
+          Matrix<std::int32_t> lists(n, 2, q()), info = upload(Dense<std::int32_t>(1, 1), q());
+          const Storage workspace(cuda::lu_panel_workspace<T>(n), q());
+          cuda::lu_panel(a.view(), ipiv.view(), 0, info.view().data, {lists.view().data, lists.view().data + n, n},
+                         const_cast<void*>(workspace.data()), shape, nullptr, q());
+          const Dense<T> LU = a.read(what);
+          expect_same(ipiv.read(what), lapack.pivots, text + ": pivots");
+          EXPECT_EQ(download<std::int32_t>(info, q())[0], 0) << what;
+          if (first.size() == 0) {
+            first = LU;
+            EXPECT_LE(lu_residual(A, LuFactors<T>{LU, lapack.pivots, 0}), residual_bound) << what;
           }
+          expect_same(LU, first, what);
         }
       }
     }

@@ -15,12 +15,27 @@
 //
 // Memory order: L is written to A by the owner of the row; U, whose rows have left their places, to the workspace, by
 // position. The barrier of a step makes all that the blocks wrote before it visible to all.
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
 #include "kernels/cuda/lu_panel_links.cuh"
 
-namespace devobj::cuda {
-namespace {
+namespace devobj::cuda::lu {
 
-using namespace lu;
+/// Columns of the block's rows on their way from memory: as many as 48 KiB hold, a power of two.
+template <class E, int R>
+struct Ring {
+  static constexpr int column_bytes = R * threads * static_cast<int>(sizeof(E));
+  static constexpr int columns = static_cast<int>(std::bit_floor(std::clamp(48u * 1024 / column_bytes, 1u, 32u)));
+  static constexpr int bytes = columns * column_bytes;
+  static constexpr int at_once = std::min(columns, sizeof(E) * R <= 8 ? 4 : sizeof(E) * R <= 16 ? 2 : 1);
+  static constexpr int ahead = columns / at_once - 1;
+};
 
 /// The whole work of a block; members live in registers and shared memory.
 template <class E, int W, int R, template <class, int> class LinkOf>
@@ -35,7 +50,7 @@ struct PanelWork {
 
   const Panel<E>& p;
   Shared& shared;
-  E* U12;  // rest x W in shared memory: column c of U12 is U12[c * W ...]
+  E *ring, *U12;  // in shared memory; U12 is rest x W, column c is U12[c * W ...]
   Link link;
   const int m, nb, lane, warp;
   int turn = 0;  // of the buffers
@@ -49,7 +64,8 @@ struct PanelWork {
   __device__ PanelWork(const Panel<E>& panel, Shared& memory, E* columns)
       : p(panel),
         shared(memory),
-        U12(columns),
+        ring(columns),
+        U12(columns + Ring<E, R>::bytes / sizeof(E)),
         link(memory.link, panel),
         m(static_cast<int>(panel.A.rows)),
         nb(static_cast<int>(panel.A.cols)),
@@ -211,23 +227,30 @@ struct PanelWork {
 #pragma unroll
       for (int k = 0; k < W; ++k) a[r][k] = here[r] ? p.A(row(r), c0 + k) : E{};
     }
-    // a few columns at once, while the next few are on their way
-    constexpr int at_once = sizeof(E) * R <= 8 ? 4 : sizeof(E) * R <= 16 ? 2 : 1;
-    E x[at_once][R], ahead[at_once][R];
-    auto fetch = [&](E(&to)[at_once][R], int c) {
+    // a few columns at once; more are on their way to shared memory, where a thread finds its own rows
+    constexpr int at_once = Ring<E, R>::at_once, ahead = Ring<E, R>::ahead;
+    int filled = 0, used = 0;  // columns of the ring
+    auto fetch = [&](int c) {
 #pragma unroll
       for (int j = 0; j < at_once; ++j)
 #pragma unroll
         for (int r = 0; r < R; ++r)
-          if (here[r] && c + j < rest) to[j][r] = rows[r][(c + j) * p.A.ld];
+          if (here[r] && c + j < rest)
+            __pipeline_memcpy_async(&ring[((filled + j) * R + r) * threads + threadIdx.x], rows[r] + (c + j) * p.A.ld,
+                                    sizeof(E));
+      __pipeline_commit();
+      filled = (filled + at_once) % Ring<E, R>::columns;
     };
-    fetch(ahead, 0);
+    for (int i = 0; i < ahead; ++i) fetch(i * at_once);
     for (int c = 0; c < rest; c += at_once) {
+      fetch(c + ahead * at_once);
+      __pipeline_wait_prior(ahead);
+      E x[at_once][R];
 #pragma unroll
       for (int j = 0; j < at_once; ++j)
 #pragma unroll
-        for (int r = 0; r < R; ++r) x[j][r] = ahead[j][r];
-      fetch(ahead, c + at_once);
+        for (int r = 0; r < R; ++r) x[j][r] = ring[((used + j) * R + r) * threads + threadIdx.x];
+      used = (used + at_once) % Ring<E, R>::columns;
 #pragma unroll
       for (int k = 0; k < W; ++k)
 #pragma unroll
@@ -308,7 +331,8 @@ struct Launch {
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(shape.blocks);
     config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = std::max<std::int64_t>(p.A.cols - W, 0) * W * sizeof(E);
+    const std::int64_t rest = std::max<std::int64_t>(p.A.cols - W, 0);
+    config.dynamicSmemBytes = rest > 0 ? Ring<E, R>::bytes + rest * W * sizeof(E) : 0;
     config.stream = stream_of(q);
     cudaLaunchAttribute attributes[2]{};
     config.attrs = attributes;
@@ -333,65 +357,92 @@ struct Launch {
   }
 };
 
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
+
 // The widths: 32 columns of 4 bytes with up to four rows per thread fill half of the registers; taller panels have
 // narrower windows and more rows.
 template <class E>
 constexpr int full = 32 * 4 / static_cast<int>(sizeof(E));
+template <class E>
+constexpr int width_of(int rows) {
+  return rows <= 4 ? full<E> : rows == 8 ? full<E> / 2 : full<E> / 4;
+}
+template <class E, int R, template <class, int> class LinkOf>
+using LaunchOf = Launch<E, width_of<E>(R), R, LinkOf>;
 
-template <class E, template <class, int> class LinkOf>
-void launch(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
-  if (shape.rows == 1) return Launch<E, full<E>, 1, LinkOf>::run(p, shape, start, q);
-  if (shape.rows == 2) return Launch<E, full<E>, 2, LinkOf>::run(p, shape, start, q);
-  if (shape.rows == 4) return Launch<E, full<E>, 4, LinkOf>::run(p, shape, start, q);
-  if (shape.rows == 8) return Launch<E, full<E> / 2, 8, LinkOf>::run(p, shape, start, q);
-  return Launch<E, full<E> / 4, 16, LinkOf>::run(p, shape, start, q);
+/// The shapes that exist: all others are slower for every number of rows (docs/design-notes.md).
+template <class E>
+void launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
+  if (shape.blocks == 1) {
+    if (shape.rows == 1) return LaunchOf<E, 1, BlockLink>::run(p, shape, start, q);
+    if (shape.rows == 2) return LaunchOf<E, 2, BlockLink>::run(p, shape, start, q);
+  } else if (shape.cluster) {
+    if (shape.rows == 1) return LaunchOf<E, 1, ClusterLink>::run(p, shape, start, q);
+    if (shape.rows == 2) return LaunchOf<E, 2, ClusterLink>::run(p, shape, start, q);
+    if (shape.rows == 4) return LaunchOf<E, 4, ClusterLink>::run(p, shape, start, q);
+  } else {
+    check(cudaMemsetAsync(p.arrived, 0, sizeof(unsigned), stream_of(q)), "lu_panel");
+    if (shape.rows == 2) return LaunchOf<E, 2, GridLink>::run(p, shape, start, q);
+    if (shape.rows == 4) return LaunchOf<E, 4, GridLink>::run(p, shape, start, q);
+    if (shape.rows == 8) return LaunchOf<E, 8, GridLink>::run(p, shape, start, q);
+    if (shape.rows == 16) return LaunchOf<E, 16, GridLink>::run(p, shape, start, q);
+  }
+  fail(Status::internal_error, "lu_panel: no panel of this shape");
 }
 
-constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + 255) / 256 * 256;
-}
 template <class E>
 constexpr std::size_t slot_bytes = aligned(turns* max_blocks * sizeof(Stage<E, full<E>>));
 constexpr std::size_t counter_bytes = 256;
 
-}  // namespace
+}  // namespace devobj::cuda::lu
+
+namespace devobj::cuda {
+
+template <class T>
+std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
+  using namespace lu;
+  using E = device_t<T>;
+  std::vector<LuPanelShape> shapes;
+  const auto add = [&](int rows, std::int64_t blocks, bool cluster) {
+    shapes.push_back({width_of<E>(rows), rows, static_cast<int>(blocks), cluster});
+  };
+  for (int rows : {1, 2})
+    if (m <= rows * threads) add(rows, 1, true);
+  if (clusters_usable(lu_panel_kernel<E, full<E>, 1, ClusterLink>))
+    for (int rows : {1, 2, 4})
+      for (int blocks = 2; blocks <= max_cluster; blocks *= 2)
+        if (m <= std::int64_t(blocks) * rows * threads) add(rows, blocks, true);
+  int device = 0, processors = 0;
+  check(cudaGetDevice(&device), "lu_panel");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
+  for (int rows : {2, 4, 8, 16}) {
+    const std::int64_t blocks = std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
+    if (blocks <= std::min(processors, max_blocks)) add(rows, blocks, false);
+  }
+  return shapes;
+}
 
 // From measurements (docs/design-notes.md): one block as long as it is the fastest, then a cluster with as few rows per
 // thread as possible, then the grid, whose barrier is slower but which has all processors.
 template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m) {
-  using E = device_t<T>;
-  const auto shape = [&](int rows, std::int64_t blocks, bool cluster) {
-    return LuPanelShape{rows <= 4   ? full<E>
-                        : rows == 8 ? full<E> / 2
-                                    : full<E> / 4,
-                        rows, static_cast<int>(blocks), cluster};
-  };
-  for (int rows : {1, 2})
-    if (m <= rows * threads) return shape(rows, 1, true);
-  if (clusters_usable(lu_panel_kernel<E, full<E>, 1, ClusterLink>))
-    for (int rows : {1, 2, 4})
-      for (int blocks = rows == 1 ? 2 : max_cluster; blocks <= max_cluster; blocks *= 2)
-        if (m <= std::int64_t(blocks) * rows * threads) return shape(rows, blocks, true);
-  int device = 0, processors = 0;
-  check(cudaGetDevice(&device), "lu_panel");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
-  for (int rows : {2, 4, 8, 16}) {
-    const std::int64_t blocks = ceil_div(m, std::int64_t(rows) * threads);
-    if (blocks <= std::min(processors, max_blocks)) return shape(rows, blocks, false);
-  }
+  for (const LuPanelShape& shape : lu_panel_shapes<T>(m))
+    if (shape.blocks == 1 || !shape.cluster || shape.rows == 1 || shape.blocks == max_cluster) return shape;
   return {};
 }
 
 template <class T>
 std::size_t lu_panel_workspace(std::int64_t cols) {
   using E = device_t<T>;
-  return counter_bytes + slot_bytes<E> + aligned(cols * cols * sizeof(E));
+  return lu::counter_bytes + lu::slot_bytes<E> + lu::aligned(cols * cols * sizeof(E));
 }
 
 template <class T>
 void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
               void* workspace, LuPanelShape shape, const Start* start, Queue& q) {
+  using namespace lu;
   using E = device_t<T>;
   DeviceScope scope(q.device());
   auto* bytes = static_cast<unsigned char*>(workspace);
@@ -403,23 +454,15 @@ void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int3
                    reinterpret_cast<E*>(bytes + counter_bytes + slot_bytes<E>),
                    bytes + counter_bytes,
                    reinterpret_cast<unsigned*>(bytes)};
-  if (shape.blocks == 1) {
-    launch<E, BlockLink>(p, shape, start, q);
-  } else if (shape.cluster) {
-    launch<E, ClusterLink>(p, shape, start, q);
-  } else {
-    check(cudaMemsetAsync(p.arrived, 0, sizeof(unsigned), stream_of(q)), "lu_panel");
-    launch<E, GridLink>(p, shape, start, q);
-  }
+  launch_panel<E>(p, shape, start, q);
   q.launched("lu_panel");
 }
 
-#define INSTANTIATE(T)                                                                                    \
+#define DEVOBJ_INSTANTIATE_LU_PANEL(T)                                                                    \
+  template std::vector<LuPanelShape> lu_panel_shapes<T>(std::int64_t);                                    \
   template LuPanelShape lu_panel_shape<T>(std::int64_t);                                                  \
   template std::size_t lu_panel_workspace<T>(std::int64_t);                                               \
   template void lu_panel<T>(View<T>, View<std::int32_t>, std::int64_t, std::int32_t*, RowExchange, void*, \
                             LuPanelShape, const Start*, Queue&);
-DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
-#undef INSTANTIATE
 
 }  // namespace devobj::cuda

@@ -1,0 +1,8 @@
+// lu_panel for float: a file of its own, since the kernels take long to compile.
+#include "kernels/cuda/lu_panel.cuh"
+
+namespace devobj::cuda {
+
+DEVOBJ_INSTANTIATE_LU_PANEL(float)
+
+}  // namespace devobj::cuda
