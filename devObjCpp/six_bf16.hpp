@@ -92,8 +92,10 @@ class SixBf16 {
   /// Workspace of a product of rows x cols with any depth.
   template <class T>
   static std::size_t bytes(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
-    if constexpr (is_complex<T>) return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
-    else return cuda::gemm_six_bf16_workspace(rows, cols, std::min(depth, cuda::gemm_six_bf16_max_depth));
+    if constexpr (is_complex<T>)
+      return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
+    else
+      return cuda::gemm_six_bf16_workspace(rows, cols, std::min(depth, cuda::gemm_six_bf16_max_depth));
   }
   void* workspace_ = nullptr;
 };
