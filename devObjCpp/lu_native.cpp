@@ -43,7 +43,7 @@ template <class T> class NativeLu {
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
     const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
     const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
-    const std::size_t products = six_bf16_ ? cuda::gemm_six_bf16_workspace(m_ - nb_, n_ - nb_, nb_) : 0;
+    const std::size_t products = six_bf16_ ? product_workspace(m_ - nb_, n_ - nb_, nb_) : 0;
     const std::size_t copy = by_rows_ ? (m_ * inner_ * sizeof(T) + 255) / 256 * 256 : 0;
     auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copy + products));
     source_ = reinterpret_cast<std::int32_t*>(memory);
@@ -135,17 +135,29 @@ template <class T> class NativeLu {
     // row-major: the product of the transposes
     const View<T> left = by_rows_ ? A_(columns, K) : A_(rows, K), right = by_rows_ ? A_(K, rows) : A_(K, columns),
                   result = by_rows_ ? A_(columns, rows) : A_(rows, columns);
-    if constexpr (std::is_same_v<T, float>)
-      if (six_bf16 && std::min(rows.size(), columns.size()) >= six_bf16_least)  // U may have small columns
-        return cuda::gemm_six_bf16(Op::NoTrans, Op::NoTrans, -1, left, right, result, by_rows_ ? Side::Left : Side::Right,
-                                   product_workspace_, q);
+    const Side guarded = by_rows_ ? Side::Left : Side::Right;  // U may have small columns
+    if (six_bf16 && std::min(rows.size(), columns.size()) >= least) {
+      if constexpr (std::is_same_v<T, float>)
+        return cuda::gemm_six_bf16(Op::NoTrans, Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
+      else if constexpr (is_complex<T>)
+        return cuda::gemm_as_real<T>(Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
+    }
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
   }
 
+  static constexpr bool single = std::is_same_v<real_t<T>, float>;
+  static constexpr std::int64_t least = single ? six_bf16_least : as_real_least;
+
+  /// Single precision by six bfloat16 products unless math is strict, complex matrices of both precisions as real ones.
   /// For the updates of the rest, on one queue: the workspace serves one product at a time.
   bool six_bf16_pays(Math math) const {
-    return std::is_same_v<T, float> && nb_ <= cuda::gemm_six_bf16_max_depth &&
-           std::min(m_, n_) - nb_ >= six_bf16_least && !strict_math(math);
+    if (std::min(m_, n_) - nb_ < least) return false;
+    if (is_complex<T>) return !single || !strict_math(math);
+    return single && nb_ <= cuda::gemm_six_bf16_max_depth && !strict_math(math);
+  }
+  static std::size_t product_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+    if constexpr (is_complex<T>) return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
+    else return cuda::gemm_six_bf16_workspace(rows, cols, depth);
   }
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }

@@ -26,8 +26,7 @@ void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Si
     trsm(Side::Left, uplo, op, diag, T(1), A(K, K), B(K, columns), q);
     // B(rest) -= op(A)(rest, K) B(K)
     const bool plain = op == Op::NoTrans;
-    six.add(plain ? op : Op::Trans, Op::NoTrans, T(-1), plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns),
-            Side::Right, q);
+    six.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
     left = rest;
   }
   trsm(Side::Left, uplo, op, diag, T(1), A(left, left), B(left, columns), q);

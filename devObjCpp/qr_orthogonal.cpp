@@ -139,7 +139,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
 
   // All memory first: when there is none, A is as it was.
   const std::int64_t nb = block_size<T>(options, k, q);
-  BlockReflectors<T> H(m, nb, n, q);
+  BlockReflectors<T> H(m, nb, n, q, options.math);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
   laset(Uplo::General, T(0), T(1), A({k, m}, {k, n}), q);

@@ -8,36 +8,37 @@
 namespace devobj {
 
 // V's columns have norm 1 to sqrt(2); the columns of C (its rows, where V is on the right) may have any, and are what six
-// bfloat16 products guard.
+// bfloat16 products guard. Complex ones take V on the left only: the left operand is written out twice as large, and the
+// right one has to lie as it is multiplied.
 
 /// W = V^H C
 template <class T>
 void project_left(View<T> V, View<T> C, View<T> W, Queue& q, const SixBf16& six = {}) {
   if (!six.projects(V, C)) return gemm(adjoint<T>, Op::NoTrans, T(1), V, C, T(0), W, q);
   laset(Uplo::General, T(0), T(0), W, q);
-  six.add(Op::Trans, Op::NoTrans, T(1), V, C, W, Side::Right, q);
+  six.add(adjoint<T>, Op::NoTrans, 1, V, C, W, Side::Right, q);
 }
 
 /// C -= V W
 template <class T>
 void subtract_left(View<T> V, View<T> W, View<T> C, Queue& q, const SixBf16& six = {}) {
   if (!six.updates(C)) return gemm(Op::NoTrans, Op::NoTrans, T(-1), V, W, T(1), C, q);
-  six.add(Op::NoTrans, Op::NoTrans, T(-1), V, W, C, Side::Right, q);
+  six.add(Op::NoTrans, Op::NoTrans, -1, V, W, C, Side::Right, q);
 }
 
 /// W = C V
 template <class T>
 void project_right(View<T> C, View<T> V, View<T> W, Queue& q, const SixBf16& six = {}) {
-  if (!six.projects(V, C)) return gemm(Op::NoTrans, Op::NoTrans, T(1), C, V, T(0), W, q);
+  if (is_complex<T> || !six.projects(V, C)) return gemm(Op::NoTrans, Op::NoTrans, T(1), C, V, T(0), W, q);
   laset(Uplo::General, T(0), T(0), W, q);
-  six.add(Op::NoTrans, Op::NoTrans, T(1), C, V, W, Side::Left, q);
+  six.add(Op::NoTrans, Op::NoTrans, 1, C, V, W, Side::Left, q);
 }
 
 /// C -= W V^H
 template <class T>
 void subtract_right(View<T> W, View<T> V, View<T> C, Queue& q, const SixBf16& six = {}) {
-  if (!six.updates(C)) return gemm(Op::NoTrans, adjoint<T>, T(-1), W, V, T(1), C, q);
-  six.add(Op::NoTrans, Op::Trans, T(-1), W, V, C, Side::Left, q);
+  if (is_complex<T> || !six.updates(C)) return gemm(Op::NoTrans, adjoint<T>, T(-1), W, V, T(1), C, q);
+  six.add(Op::NoTrans, Op::Trans, -1, W, V, C, Side::Left, q);
 }
 
 /// C -= V op(Tri) (V^H C), that is C = op(I - V Tri V^H) C, in three products. V is m x k with its ones and zeros

@@ -1,9 +1,10 @@
-// Where algorithms multiply single precision matrices by six bfloat16 products (kernels/cuda/gemm_six_bf16.cu): the
-// thresholds, and the products in pieces of a depth that stays accurate. Everywhere else a SixBf16 is off, and the
-// algorithms call gemm.
+// Where algorithms multiply single precision matrices by six bfloat16 products (kernels/cuda/gemm_six_bf16.cu), complex
+// ones as real (kernels/cuda/gemm_as_real.cu): the thresholds, and the products in pieces of a depth that stays accurate.
+// Everywhere else a SixBf16 is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <type_traits>
 
 #include "devobj/blas.hpp"
@@ -15,8 +16,11 @@ namespace devobj {
 // ---- thresholds ----
 /// Rows and columns from which a matrix is updated faster than by a plain product.
 inline constexpr std::int64_t six_bf16_least = 2048;
-/// Columns of V from which V^H C is faster than a plain product: every element of C is split for so many products.
+/// Columns of V, as a real matrix, from which V^H C is faster than a plain product: every element of C is split for so
+/// many products.
 inline constexpr std::int64_t six_bf16_least_width = 256;
+/// Rows and columns from which a complex matrix of double precision is updated faster by a real product.
+inline constexpr std::int64_t as_real_least = 2048;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t six_bf16_triangle = cuda::gemm_six_bf16_max_depth;
 
@@ -35,9 +39,8 @@ class SixBf16 {
   static SixBf16 for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
     if constexpr (cuda_built)
       if (pays<T>(math, rows, cols, q) && k <= cuda::gemm_six_bf16_max_depth) {
-        const std::int64_t free = std::max(rows, cols), depth = std::min(free, cuda::gemm_six_bf16_max_depth);
-        return SixBf16(q.workspace(
-            std::max(cuda::gemm_six_bf16_workspace(rows, cols, k), cuda::gemm_six_bf16_workspace(k, free, depth))));
+        const std::int64_t free = std::max(rows, cols);
+        return SixBf16(q.workspace(std::max(bytes<T>(rows, cols, k), bytes<T>(k, free, free))));
       }
     return {};
   }
@@ -46,8 +49,7 @@ class SixBf16 {
   static SixBf16 for_triangles(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
     if constexpr (cuda_built)
       if (pays<T>(math, n - six_bf16_triangle, right_hand_sides, q))
-        return SixBf16(
-            q.workspace(cuda::gemm_six_bf16_workspace(n - six_bf16_triangle, right_hand_sides, six_bf16_triangle)));
+        return SixBf16(q.workspace(bytes<T>(n - six_bf16_triangle, right_hand_sides, six_bf16_triangle)));
     return {};
   }
 
@@ -60,14 +62,16 @@ class SixBf16 {
   /// Whether the product of V and C, summed along V's columns, is.
   template <class T>
   bool projects(View<T> V, View<T> C) const {
-    return updates(C) && V.cols >= six_bf16_least_width;
+    return updates(C) && V.cols * (is_complex<T> ? 2 : 1) >= six_bf16_least_width;
   }
 
-  /// C += alpha op(A) op(B), alpha 1 or -1, op NoTrans or Trans. Small numbers keep their accuracy relative to their
-  /// column of op(B) (guarded == Right) or row of op(A) (Left).
+  /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
+  /// to their column of op(B) (guarded == Right) or row of op(A) (Left).
   template <class T>
-  void add(Op opA, Op opB, scalar<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q) const {
-    if constexpr (cuda_built && std::is_same_v<T, float>) {
+  void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q) const {
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<float>>) {
+      cuda::gemm_as_real(opA, alpha, A, B, C, guarded, workspace_, q);
+    } else if constexpr (cuda_built && std::is_same_v<T, float>) {
       const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
       for (std::int64_t k = 0; k < depth; k += cuda::gemm_six_bf16_max_depth) {
         const Range K{k, std::min(k + cuda::gemm_six_bf16_max_depth, depth)};
@@ -82,7 +86,16 @@ class SixBf16 {
   explicit SixBf16(void* workspace) : workspace_(workspace) {}
   template <class T>
   static bool pays(Math math, std::int64_t rows, std::int64_t cols, const Queue& q) {
-    return std::is_same_v<T, float> && q.on_cuda() && std::min(rows, cols) >= six_bf16_least && !strict_math(math);
+    return std::is_same_v<real_t<T>, float> && q.on_cuda() && std::min(rows, cols) >= six_bf16_least &&
+           !strict_math(math);
+  }
+  /// Workspace of a product of rows x cols with any depth.
+  template <class T>
+  static std::size_t bytes(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+    if constexpr (is_complex<T>)
+      return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
+    else
+      return cuda::gemm_six_bf16_workspace(rows, cols, std::min(depth, cuda::gemm_six_bf16_max_depth));
   }
   void* workspace_ = nullptr;
 };

@@ -87,4 +87,13 @@ void gemm_six_bf16(Op opA, Op opB, float alpha, View<float> A, View<float> B, Vi
 std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 inline constexpr std::int64_t gemm_six_bf16_max_depth = 512;
 
+/// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
+/// one, in infinities and NaN too: gemm in double precision, gemm_six_bf16 in pieces of its largest depth, with its
+/// `guarded`, in single. A is the thin one: it is written out twice as large. `workspace` holds gemm_as_real_workspace
+/// bytes, which do not fall with any of the three sizes. (gemm_as_real)
+template <class T>
+void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, void* workspace, Queue& q);
+template <class T>
+std::size_t gemm_as_real_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+
 }  // namespace devobj::cuda

@@ -1,5 +1,5 @@
 // On a GPU only: gemm_six_bf16 against double precision and against BLAS's product: accuracy, infinities and NaN,
-// numbers near the ends of the range.
+// numbers near the ends of the range; and the algorithms that use it, for real and complex matrices.
 #include <cmath>
 #include <limits>
 
@@ -131,147 +131,179 @@ TEST_P(SixBf16Test, SmallRows) {
   }
 }
 
-/// A factorization large enough that its updates use the products.
-TEST_P(SixBf16Test, LuIsAsAccurateAsInStrictMath) {
-  for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{2500, 2400}, {2300, 2700}}) {
-    const Dense<float> A = random<float>(m, n, 9);
-    LuOptions options{Method::native};
-    const LuFactors<float> fast = factor_lu(A, q(), options);
-    options.math = Math::strict;
-    const LuFactors<float> strict = factor_lu(A, q(), options);
-    const double r = lu_residual(A, fast);
-    EXPECT_LE(r, residual_bound);
-    EXPECT_LE(r, 1.5 * lu_residual(A, strict) + 0.01) << shape_name(m, n);
-    EXPECT_NE(std::memcmp(fast.LU.data(), strict.LU.data(), static_cast<std::size_t>(m * n) * sizeof(float)), 0)
-        << "both were computed in the same way";
+/// The algorithms that use the products.
+class SixBf16Uses : public Everywhere {
+ public:
+  /// For the two types of single precision.
+  template <class F>
+  void with_single(F&& test) {
+    if (type() == Type::real) return test(float{});
+    if (type() == Type::complex) return test(std::complex<float>{});
   }
+};
+INSTANTIATE_TEST_SUITE_P(On, SixBf16Uses,
+                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::real, Type::complex)),
+                         instance_name);
+
+template <class T>
+bool is_finite(T x) {
+  return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
+}
+template <class T>
+bool same_bits(const Dense<T>& A, const Dense<T>& B) {
+  return std::memcmp(A.data(), B.data(), static_cast<std::size_t>(A.size()) * sizeof(T)) == 0;
+}
+
+/// A factorization large enough that its updates use the products.
+TEST_P(SixBf16Uses, LuIsAsAccurateAsInStrictMath) {
+  with_single([&]<class T>(T) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{2500, 2400}, {2300, 2700}}) {
+      const Dense<T> A = random<T>(m, n, 9);
+      LuOptions options{Method::native};
+      const LuFactors<T> fast = factor_lu(A, q(), options);
+      options.math = Math::strict;
+      const LuFactors<T> strict = factor_lu(A, q(), options);
+      const double r = lu_residual(A, fast);
+      EXPECT_LE(r, residual_bound);
+      EXPECT_LE(r, 1.5 * lu_residual(A, strict) + 0.01) << shape_name(m, n);
+      EXPECT_FALSE(same_bits(fast.LU, strict.LU)) << "both were computed in the same way";
+    }
+  });
 }
 
 /// Products that are off are BLAS's, and those that are on are not.
-TEST_P(SixBf16Test, StrictIsOff) {
-  auto on = [&](Math math, std::int64_t rows, std::int64_t cols) {
-    return bool(devobj::SixBf16::for_reflectors<float>(math, rows, cols, 256, q()));
-  };
-  EXPECT_TRUE(on(Math::automatic, six_bf16_least, six_bf16_least));
-  EXPECT_FALSE(on(Math::strict, six_bf16_least, six_bf16_least));
-  EXPECT_FALSE(on(Math::automatic, six_bf16_least - 1, 10000));
-  EXPECT_FALSE(on(Math::automatic, 10000, six_bf16_least - 1));
-  EXPECT_FALSE(bool(devobj::SixBf16::for_reflectors<double>(Math::automatic, 5000, 5000, 256, q())));
-  set_math(Math::strict);
-  EXPECT_FALSE(on(Math::automatic, 5000, 5000));
-  set_math(Math::automatic);
-  EXPECT_TRUE(on(Math::automatic, 5000, 5000));
+TEST_P(SixBf16Uses, StrictIsOff) {
+  with_single([&]<class T>(T) {
+    auto on = [&](Math math, std::int64_t rows, std::int64_t cols) {
+      return bool(devobj::SixBf16::for_reflectors<T>(math, rows, cols, 256, q()));
+    };
+    EXPECT_TRUE(on(Math::automatic, six_bf16_least, six_bf16_least));
+    EXPECT_FALSE(on(Math::strict, six_bf16_least, six_bf16_least));
+    EXPECT_FALSE(on(Math::automatic, six_bf16_least - 1, 10000));
+    EXPECT_FALSE(on(Math::automatic, 10000, six_bf16_least - 1));
+    EXPECT_FALSE(bool(devobj::SixBf16::for_reflectors<std::conditional_t<is_complex<T>, std::complex<double>, double>>(
+        Math::automatic, 5000, 5000, 256, q())));
+    set_math(Math::strict);
+    EXPECT_FALSE(on(Math::automatic, 5000, 5000));
+    set_math(Math::automatic);
+    EXPECT_TRUE(on(Math::automatic, 5000, 5000));
+  });
 }
 
 /// Factorizations large enough that their updates use the products, beyond the first two panels; blocks of 256 for V^H C
 /// too.
-TEST_P(SixBf16Test, QrIsAsAccurateAsInStrictMath) {
-  for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{3000, 2800}, {2400, 2900}})
-    for (const Method method : {Method::native, Method::hybrid}) {
-      const Dense<float> A = random<float>(m, n, 9);
-      QrOptions options{method, 256};
-      const QrFactors<float> fast = factor_qr(A, q(), options);
-      options.math = Math::strict;
-      const QrFactors<float> strict = factor_qr(A, q(), options);
-      const QrMeasures ours = qr_measures(A, fast), plain = qr_measures(A, strict);
-      EXPECT_LE(ours.residual, residual_bound);
-      EXPECT_LE(ours.residual, 1.5 * plain.residual + 0.01) << shape_name(m, n);
-      EXPECT_LE(ours.orthogonality, 1.5 * plain.orthogonality + 0.01) << shape_name(m, n);
-      EXPECT_NE(std::memcmp(fast.QR.data(), strict.QR.data(), static_cast<std::size_t>(m * n) * sizeof(float)), 0)
-          << "both were computed in the same way";
+TEST_P(SixBf16Uses, QrIsAsAccurateAsInStrictMath) {
+  with_single([&]<class T>(T) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{3000, 2800}, {2400, 2900}})
+      for (const Method method : {Method::native, Method::hybrid}) {
+        const Dense<T> A = random<T>(m, n, 9);
+        QrOptions options{method, 256};
+        const QrFactors<T> fast = factor_qr(A, q(), options);
+        options.math = Math::strict;
+        const QrFactors<T> strict = factor_qr(A, q(), options);
+        const QrMeasures ours = qr_measures(A, fast), plain = qr_measures(A, strict);
+        EXPECT_LE(ours.residual, residual_bound);
+        EXPECT_LE(ours.residual, 1.5 * plain.residual + 0.01) << shape_name(m, n);
+        EXPECT_LE(ours.orthogonality, 1.5 * plain.orthogonality + 0.01) << shape_name(m, n);
+        EXPECT_FALSE(same_bits(fast.QR, strict.QR)) << "both were computed in the same way";
+      }
+  });
+}
+
+TEST_P(SixBf16Uses, QIsAsAccurateAsInStrictMath) {
+  with_single([&]<class T>(T) {
+    const std::int64_t m = 2900, n = 2600;
+    const QrFactors<T> f = factor_qr(random<T>(m, n, 10), q(), {Method::native});
+    const Dense<T> C = random<T>(m, 2300, 11), CH = op_of(adjoint<T>, C);
+    const Dense<precise_t<T>> Q = q_of(f, m);
+    const Dense<precise_t<T>> QC = devobj::test::product(Op::NoTrans, Q, Op::NoTrans, precise(C)),
+                              QHC = devobj::test::product(adjoint<T>, Q, Op::NoTrans, precise(C));
+    struct Results {
+      Dense<T> Q, left, left_H, right, right_H;
+    };
+    auto results = [&](Math math) {
+      const QrOptions options{Method::automatic, 0, nullptr, math};
+      auto applied = [&](Side side, Op op, const Dense<T>& X) {
+        Padded<T> V(f.QR, q()), tau(f.tau, q()), c(X, q());
+        ormqr<T>(side, op, V, tau.view(), c, q(), options);
+        return c.read("C");
+      };
+      Padded<T> explicit_Q(f.QR, q()), tau(f.tau, q());
+      orgqr<T>(explicit_Q, tau.view(), q(), options);
+      return Results{explicit_Q.read("Q"), applied(Side::Left, Op::NoTrans, C), applied(Side::Left, adjoint<T>, C),
+                     applied(Side::Right, Op::NoTrans, CH), applied(Side::Right, adjoint<T>, CH)};
+    };
+    const Results fast = results(Math::automatic), strict = results(Math::strict);
+    EXPECT_LE(orthogonality(fast.Q), 1.5 * orthogonality(strict.Q) + 0.01);
+    auto distance = [&](const Dense<T>& X, const Dense<precise_t<T>>& expected) {
+      double worst = 0;
+      for (std::int64_t e = 0; e < X.size(); ++e) worst = larger(worst, std::abs(precise_t<T>(X[e]) - expected[e]));
+      return worst / eps<T>;
+    };
+    auto compare = [&](const Dense<T>& ours, const Dense<T>& plain, const Dense<precise_t<T>>& expected,
+                       bool in_the_same_way, const char* what) {
+      EXPECT_LE(distance(ours, expected), 1.5 * distance(plain, expected) + 1) << what;
+      EXPECT_EQ(same_bits(ours, plain), in_the_same_way) << what;
+    };
+    compare(fast.left, strict.left, QC, false, "Q C");
+    compare(fast.left_H, strict.left_H, QHC, false, "Q^H C");
+    compare(fast.right, strict.right, op_of(adjoint<T>, QHC), is_complex<T>, "C^H Q");
+    compare(fast.right_H, strict.right_H, op_of(adjoint<T>, QC), is_complex<T>, "C^H Q^H");
+  });
+}
+
+TEST_P(SixBf16Uses, SolutionsAreAsAccurateAsInStrictMath) {
+  with_single([&]<class T>(T) {
+    const std::int64_t n = 3100, nrhs = 2200;
+    const Dense<T> A = random<T>(n, n, 12), B = random<T>(n, nrhs, 13);
+    const LuFactors<T> f = factor_lu(A, q(), {Method::native, 0, nullptr, 0, Math::strict});
+    for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
+      auto solved = [&](Math math) {
+        Padded<T> LU(f.LU, q()), X(B, q());
+        Padded<std::int32_t> pivots(f.pivots, q());
+        getrs<T>(op, LU, pivots.view(), X, q(), {Method::automatic, 0, nullptr, 0, math});
+        return X.read("X");
+      };
+      const Dense<T> fast = solved(Math::automatic), strict = solved(Math::strict);
+      const double r = solve_residual(op, A, fast, B);
+      EXPECT_LE(r, residual_bound);
+      EXPECT_LE(r, 1.5 * solve_residual(op, A, strict, B) + 0.01) << letters(op);
+      EXPECT_FALSE(same_bits(fast, strict)) << "both were computed in the same way";
     }
-}
-
-TEST_P(SixBf16Test, QIsAsAccurateAsInStrictMath) {
-  const std::int64_t m = 2900, n = 2600;
-  const QrFactors<float> f = factor_qr(random<float>(m, n, 10), q(), {Method::native});
-  const Dense<float> C = random<float>(m, 2300, 11), CT = op_of(Op::Trans, C);
-  const Dense<double> Q = q_of(f, m);
-  const Dense<double> QC = devobj::test::product(Op::NoTrans, Q, Op::NoTrans, precise(C)),
-                      QTC = devobj::test::product(Op::Trans, Q, Op::NoTrans, precise(C));
-  struct Results {
-    Dense<float> Q, left, left_T, right, right_T;
-  };
-  auto results = [&](Math math) {
-    const QrOptions options{Method::automatic, 0, nullptr, math};
-    auto applied = [&](Side side, Op op, const Dense<float>& X) {
-      Padded<float> V(f.QR, q()), tau(f.tau, q()), c(X, q());
-      ormqr<float>(side, op, V, tau.view(), c, q(), options);
-      return c.read("C");
-    };
-    Padded<float> explicit_Q(f.QR, q()), tau(f.tau, q());
-    orgqr<float>(explicit_Q, tau.view(), q(), options);
-    return Results{explicit_Q.read("Q"), applied(Side::Left, Op::NoTrans, C), applied(Side::Left, Op::Trans, C),
-                   applied(Side::Right, Op::NoTrans, CT), applied(Side::Right, Op::Trans, CT)};
-  };
-  const Results fast = results(Math::automatic), strict = results(Math::strict);
-  EXPECT_LE(orthogonality(fast.Q), 1.5 * orthogonality(strict.Q) + 0.01);
-  auto distance = [&](const Dense<float>& X, const Dense<double>& expected) {
-    double worst = 0;
-    for (std::int64_t e = 0; e < X.size(); ++e) worst = larger(worst, std::abs(X[e] - expected[e]));
-    return worst / eps<float>;
-  };
-  auto compare = [&](const Dense<float>& ours, const Dense<float>& plain, const Dense<double>& expected,
-                     const char* what) {
-    EXPECT_LE(distance(ours, expected), 1.5 * distance(plain, expected) + 1) << what;
-    EXPECT_NE(std::memcmp(ours.data(), plain.data(), static_cast<std::size_t>(plain.size()) * sizeof(float)), 0)
-        << what << ": both were computed in the same way";
-  };
-  compare(fast.left, strict.left, QC, "Q C");
-  compare(fast.left_T, strict.left_T, QTC, "Q^T C");
-  compare(fast.right, strict.right, op_of(Op::Trans, QTC), "C^T Q");
-  compare(fast.right_T, strict.right_T, op_of(Op::Trans, QC), "C^T Q^T");
-}
-
-TEST_P(SixBf16Test, SolutionsAreAsAccurateAsInStrictMath) {
-  const std::int64_t n = 3100, nrhs = 2200;
-  const Dense<float> A = random<float>(n, n, 12), B = random<float>(n, nrhs, 13);
-  const LuFactors<float> f = factor_lu(A, q(), {Method::native, 0, nullptr, 0, Math::strict});
-  for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
-    auto solved = [&](Math math) {
-      Padded<float> LU(f.LU, q()), X(B, q());
-      Padded<std::int32_t> pivots(f.pivots, q());
-      getrs<float>(op, LU, pivots.view(), X, q(), {Method::automatic, 0, nullptr, 0, math});
-      return X.read("X");
-    };
-    const Dense<float> fast = solved(Math::automatic), strict = solved(Math::strict);
-    const double r = solve_residual(op, A, fast, B);
-    EXPECT_LE(r, residual_bound);
-    EXPECT_LE(r, 1.5 * solve_residual(op, A, strict, B) + 0.01) << letters(op);
-    EXPECT_NE(std::memcmp(fast.data(), strict.data(), static_cast<std::size_t>(n * nrhs) * sizeof(float)), 0)
-        << "both were computed in the same way";
-  }
+  });
 }
 
 /// NaN and infinities reach what they reach in strict math.
-TEST_P(SixBf16Test, NaNAndInfGoThroughQrAndSolvesAsInStrictMath) {
-  const std::int64_t n = 2700;
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    Dense<float> A = random<float>(n, n, 14);
-    A(1300, 1200) = bad;
-    QrOptions options{Method::native, 256};
-    const QrFactors<float> fast = factor_qr(A, q(), options);
-    options.math = Math::strict;
-    const QrFactors<float> strict = factor_qr(A, q(), options);
-    std::int64_t differ = 0;
-    for (std::int64_t e = 0; e < A.size(); ++e) differ += std::isfinite(fast.QR[e]) != std::isfinite(strict.QR[e]);
-    EXPECT_EQ(differ, 0) << bad;
+TEST_P(SixBf16Uses, NaNAndInfGoThroughQrAndSolvesAsInStrictMath) {
+  with_single([&]<class T>(T) {
+    const std::int64_t n = 2700;
+    for (const float bad : {nan<T>, infinity<T>}) {
+      Dense<T> A = random<T>(n, n, 14);
+      A(1300, 1200) = bad;
+      QrOptions options{Method::native, 256};
+      const QrFactors<T> fast = factor_qr(A, q(), options);
+      options.math = Math::strict;
+      const QrFactors<T> strict = factor_qr(A, q(), options);
+      std::int64_t differ = 0;
+      for (std::int64_t e = 0; e < A.size(); ++e) differ += is_finite(fast.QR[e]) != is_finite(strict.QR[e]);
+      EXPECT_EQ(differ, 0) << bad;
 
-    const LuFactors<float> f = lapack_lu(random<float>(n, n, 15));
-    Dense<float> B = random<float>(n, 2100, 16);
-    B(600, 700) = bad;
-    auto solved = [&](Math math) {
-      Padded<float> LU(f.LU, q()), X(B, q());
-      Padded<std::int32_t> pivots(f.pivots, q());
-      getrs<float>(Op::NoTrans, LU, pivots.view(), X, q(), {Method::automatic, 0, nullptr, 0, math});
-      return X.read("X");
-    };
-    const Dense<float> ours = solved(Math::automatic), plain = solved(Math::strict);
-    for (std::int64_t j = 0; j < B.cols(); ++j)
-      EXPECT_EQ(std::isfinite(column_sum(precise(block_of(ours, {0, n}, {j, j + 1})), 0)),
-                std::isfinite(column_sum(precise(block_of(plain, {0, n}, {j, j + 1})), 0)))
-          << bad << ", " << j;
-  }
+      const LuFactors<T> f = lapack_lu(random<T>(n, n, 15));
+      Dense<T> B = random<T>(n, 2100, 16);
+      B(600, 700) = bad;
+      auto solved = [&](Math math) {
+        Padded<T> LU(f.LU, q()), X(B, q());
+        Padded<std::int32_t> pivots(f.pivots, q());
+        getrs<T>(Op::NoTrans, LU, pivots.view(), X, q(), {Method::automatic, 0, nullptr, 0, math});
+        return X.read("X");
+      };
+      const Dense<T> ours = solved(Math::automatic), plain = solved(Math::strict);
+      for (std::int64_t j = 0; j < B.cols(); ++j)
+        EXPECT_EQ(std::isfinite(column_sum(precise(block_of(ours, {0, n}, {j, j + 1})), 0)),
+                  std::isfinite(column_sum(precise(block_of(plain, {0, n}, {j, j + 1})), 0)))
+            << bad << ", " << j;
+    }
+  });
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ enum class Method : int {
   givens = 6              ///< QR: Givens rotations
 };
 
-/// How products of single precision matrices inside an algorithm are computed on a GPU. `automatic`: by six bfloat16
-/// products on the tensor cores where that is faster, which is as accurate; DEVOBJ_MATH=strict in the environment, or
-/// set_math (devobj/math.hpp), makes it strict. `strict`: as BLAS's sgemm.
+/// How products of single precision matrices, real and complex, inside an algorithm are computed on a GPU. `automatic`: by
+/// six bfloat16 products on the tensor cores where that is faster, which is as accurate; DEVOBJ_MATH=strict in the
+/// environment, or set_math (devobj/math.hpp), makes it strict. `strict`: as BLAS's sgemm and cgemm.
 enum class Math : int { automatic = 0, strict = 1 };
 
 template <class T> struct type_traits;
