@@ -30,7 +30,8 @@ namespace {
 constexpr std::int64_t by_rows_least = 6000;
 
 /// The factorization of one matrix; what its steps share.
-template <class T> class NativeLu {
+template <class T>
+class NativeLu {
  public:
   NativeLu(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options)
       : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
@@ -38,9 +39,10 @@ template <class T> class NativeLu {
     nb_ = std::min(options.block > 0 ? options.block : best.block, k_);
     // the table's inner block belongs to its block
     inner_ = options.inner_block > 0 ? options.inner_block : options.block > 0 ? 0 : best.inner_block;
-    inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::exchange_solve_max});
+    inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::lu_panel_max});
     six_bf16_ = six_bf16_pays(options.math);
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
+    if (by_rows_) inner_ = std::min(inner_, cuda::exchange_columns_max<T>);
     const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
     const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
     const std::size_t products = six_bf16_ ? product_workspace(m_ - nb_, n_ - nb_, nb_) : 0;
@@ -93,8 +95,8 @@ template <class T> class NativeLu {
       const std::int64_t rows = m_ - K.begin;
       const View<T> block = by_rows_ ? View<T>(panel_copy_, rows, K.size(), rows) : A_({K.begin, m_}, K);
       if (by_rows_) cuda::transpose(Op::Trans, A_(K, {K.begin, m_}), block, q);
-      cuda::lu_panel(block, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, cuda::lu_panel_shape<T>(rows),
-                     start, q);
+      cuda::lu_panel(block, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_,
+                     cuda::lu_panel_shape<T>(rows), start, q);
       if (by_rows_) cuda::transpose(Op::Trans, block, A_(K, {K.begin, m_}), q);
       return;
     }
@@ -111,8 +113,10 @@ template <class T> class NativeLu {
     if (columns.size() <= 0) return;
     for (std::int64_t i = K.begin; i < K.end; i += inner_) {
       const Range part{i, std::min(i + inner_, K.end)};
-      if (by_rows_) cuda::exchange_columns(A_(columns, {i, m_}), exchange_of(part), q);
-      else cuda::exchange_rows(A_({i, m_}, columns), exchange_of(part), q);
+      if (by_rows_)
+        cuda::exchange_columns(A_(columns, {i, m_}), exchange_of(part), q);
+      else
+        cuda::exchange_rows(A_({i, m_}, columns), exchange_of(part), q);
     }
   }
 
@@ -120,9 +124,14 @@ template <class T> class NativeLu {
   void update(Range K, Range columns, Queue& q, bool six_bf16 = false) {
     if (columns.size() <= 0) return;
     cuda::RowExchange rows = exchange_of(K);
+    if (inner_ > cuda::exchange_solve_max) {
+      exchange(K, columns, q);
+      rows.rows = 0;
+    }
     for (std::int64_t i = K.begin; i < K.end; i += cuda::exchange_solve_max) {
       const Range part{i, std::min(i + cuda::exchange_solve_max, K.end)}, below{i, m_};
-      cuda::exchange_solve(A_(part, part), by_rows_ ? A_(columns, below) : A_(below, columns), rows, inner_, by_rows_, q);
+      cuda::exchange_solve(A_(part, part), by_rows_ ? A_(columns, below) : A_(below, columns), rows, inner_, by_rows_,
+                           q);
       rows.rows = 0;  // all parts at once
       subtract(part, {part.end, K.end}, columns, q);
     }
@@ -156,8 +165,10 @@ template <class T> class NativeLu {
     return single && nb_ <= cuda::gemm_six_bf16_max_depth && !strict_math(math);
   }
   static std::size_t product_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
-    if constexpr (is_complex<T>) return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
-    else return cuda::gemm_six_bf16_workspace(rows, cols, depth);
+    if constexpr (is_complex<T>)
+      return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
+    else
+      return cuda::gemm_six_bf16_workspace(rows, cols, depth);
   }
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }
@@ -175,7 +186,8 @@ template <class T> class NativeLu {
 
 }  // namespace
 
-template <class T> bool lu_native_possible(std::int64_t m, const Queue& q) {
+template <class T>
+bool lu_native_possible(std::int64_t m, const Queue& q) {
   if constexpr (cuda_built)
     if (q.on_cuda()) {
       cuda::DeviceScope scope(q.device());
@@ -192,8 +204,8 @@ void getrf_native(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Q
   }
 }
 
-#define INSTANTIATE(T)                                                       \
-  template bool lu_native_possible<T>(std::int64_t, const Queue&);           \
+#define INSTANTIATE(T)                                             \
+  template bool lu_native_possible<T>(std::int64_t, const Queue&); \
   template void getrf_native<T>(View<T>, View<std::int32_t>, View<std::int32_t>, Queue&, LuOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

@@ -77,8 +77,14 @@ class Tiles {
   E ahead_[share];
 };
 
-/// x = L^-1 x for a warp's columns, x[s][c] of lane i being row 32 s + i of column c. `solved(k, c)` is where the others
-/// find row k of column c.
+/// A row of C columns in shared memory.
+template <class E, int C>
+struct alignas(C * sizeof(E) < 16 ? C * sizeof(E) : 16) Row {
+  E x[C];
+};
+
+/// x = L^-1 x for a warp's columns, x[s][c] of lane i being row 32 s + i of column c. `solved(k)` is where the lanes find
+/// row k of each other.
 template <class E, int C, bool by_rows, class Solved>
 __device__ void solve(Tiles<E, by_rows>& L, int w, E (&x)[stripes][C], Solved solved) {
   const int lane = threadIdx.x % warp_size;
@@ -89,9 +95,12 @@ __device__ void solve(Tiles<E, by_rows>& L, int w, E (&x)[stripes][C], Solved so
     for (int k0 = 0; k0 < i0; k0 += tile) {
       L.next(i0, k0);
 #pragma unroll 8
-      for (int k = 0; k < tile; ++k)
+      for (int k = 0; k < tile; ++k) {
+        const E l = L(lane, k);
+        const Row<E, C> row = solved(k0 + k);
 #pragma unroll
-        for (int c = 0; c < C; ++c) x[s][c] = minus_product(x[s][c], L(lane, k), solved(k0 + k, c));
+        for (int c = 0; c < C; ++c) x[s][c] = minus_product(x[s][c], l, row.x[c]);
+      }
     }
     L.next(i0, i0);
 #pragma unroll 8
@@ -101,9 +110,10 @@ __device__ void solve(Tiles<E, by_rows>& L, int w, E (&x)[stripes][C], Solved so
         const E x_k = lane_value(x[s][c], k);
         if (lane > k) x[s][c] = minus_product(x[s][c], L(lane, k), x_k);
       }
+    Row<E, C> row;
 #pragma unroll
-    for (int c = 0; c < C; ++c)
-      if (i0 + lane < w) solved(i0 + lane, c) = x[s][c];
+    for (int c = 0; c < C; ++c) row.x[c] = x[s][c];
+    solved(i0 + lane) = row;
     __syncwarp();
   }
 }
@@ -116,7 +126,6 @@ struct Moves {
     from = exchange.source[top + t];
     to = exchange.displaced_to[top + t];
   }
-  __device__ bool comes(int t) const { return from != t; }
   __device__ bool goes(int t) const { return from != t && to >= 0; }
 };
 
@@ -165,14 +174,18 @@ __global__ void __launch_bounds__(threads)
   for (int s = 0; s < stripes; ++s)
 #pragma unroll
     for (int c = 0; c < C; ++c) x[s][c] = s * tile + lane < w && has(c) ? A(s * tile + lane, first + c) : E{};
-  E* const own = reinterpret_cast<E*>(bytes + sizeof(typename Tiles::Buffer)) + warp * C * exchange_solve_max;
-  solve<E, C>(L, w, x, [&](int k, int c) -> E& { return own[c * exchange_solve_max + k]; });
+  auto* const own = reinterpret_cast<Row<E, C>*>(bytes + sizeof(typename Tiles::Buffer)) + warp * exchange_solve_max;
+  solve<E, C>(L, w, x, [&](int k) -> Row<E, C>& { return own[k]; });
 #pragma unroll
   for (int s = 0; s < stripes; ++s)
 #pragma unroll
     for (int c = 0; c < C; ++c)
       if (s * tile + lane < w && has(c)) A(s * tile + lane, first + c) = x[s][c];
 }
+
+/// Of a row of 32 columns in shared memory: whole pieces of 16 bytes, of which eight lanes below each other meet all banks.
+template <class E>
+constexpr int padded_columns = warp_size + 16 / static_cast<int>(sizeof(E));
 
 template <class E>
 __global__ void __launch_bounds__(threads)
@@ -183,7 +196,8 @@ __global__ void __launch_bounds__(threads)
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, w = static_cast<int>(stored_L.rows);
   const std::int64_t column = blockIdx.x * std::int64_t(columns) + lane;
   const bool here = column < At.rows;
-  auto& X = *reinterpret_cast<E(*)[exchange_solve_max][columns + 1]>(bytes + sizeof(typename Tiles::Buffer));
+  auto& X = *reinterpret_cast<E(*)[exchange_solve_max][padded_columns<E>]>(bytes + sizeof(typename Tiles::Buffer));
+  const auto own = [&](int k) -> Row<E, C>& { return *reinterpret_cast<Row<E, C>*>(&X[k][warp * C]); };
   Tiles L(*reinterpret_cast<typename Tiles::Buffer*>(bytes), stored_L, w);
 
   for (std::int64_t top = 0; top < exchange.rows; top += part_rows) {
@@ -223,8 +237,8 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
   for (int s = 0; s < stripes; ++s)
 #pragma unroll
-    for (int c = 0; c < C; ++c) x[s][c] = X[s * tile + lane][warp * C + c];
-  solve<E, C>(L, w, x, [&](int k, int c) -> E& { return X[k][warp * C + c]; });
+    for (int c = 0; c < C; ++c) x[s][c] = own(s * tile + lane).x[c];
+  solve<E, C>(L, w, x, own);
   __syncthreads();
 #pragma unroll
   for (int u = 0; u < share; ++u) {
@@ -245,7 +259,7 @@ void by_columns(Block<E> L, Block<E> A, RowExchange exchange, int part_rows, Que
 template <class E>
 void by_rows(Block<E> L, Block<E> At, RowExchange exchange, int part_rows, Queue& q) {
   constexpr auto kernel = exchange_solve_by_rows_kernel<E>;
-  constexpr auto bytes = sizeof(typename Tiles<E, true>::Buffer) + exchange_solve_max * (warp_size + 1) * sizeof(E);
+  constexpr auto bytes = sizeof(typename Tiles<E, true>::Buffer) + exchange_solve_max * padded_columns<E> * sizeof(E);
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "exchange_solve");
   kernel<<<static_cast<unsigned>(ceil_div(At.rows, warp_size)), threads, bytes, stream_of(q)>>>(L, At, exchange,
                                                                                                 part_rows);
