@@ -10,12 +10,14 @@ constexpr int threads = 512, blocks_at_once = 3;
 constexpr std::int64_t shared_bins = 12 * 1024 - 1;  // and one word more: 48 KiB
 constexpr std::int64_t most_blocks = blocks_at_once * 132;
 
-template <class T> struct alignas(16) Pack {
+template <class T>
+struct alignas(16) Pack {
   static constexpr int width = 16 / sizeof(T);
   T element[width];
 };
 constexpr int packs = 2;  // of a thread, loaded at once
-template <class T> constexpr std::int64_t piece = std::int64_t(threads) * packs * Pack<T>::width;
+template <class T>
+constexpr std::int64_t piece = Pack<T>::width* packs* std::int64_t(threads);
 
 /// Where an element belongs, if it is counted; in doubt Bins::of has to say it.
 struct Place {
@@ -23,7 +25,8 @@ struct Place {
   bool counted, doubtful;
 };
 /// Bins::of without branches.
-template <class T> struct FastBins : Bins<T> {
+template <class T>
+struct FastBins : Bins<T> {
   explicit FastBins(const Bins<T>& bins) : Bins<T>(bins) {}
   __device__ Place place(T x) const {
     const int bin = static_cast<int>(Bins<T>::of(x));
@@ -32,9 +35,10 @@ template <class T> struct FastBins : Bins<T> {
 };
 /// float mostly without arithmetic in double: the place x has among the bins is found in float, where it is wrong by less
 /// than `doubt`; only where a bin's edge is that near does double decide.
-template <> struct FastBins<float> : Bins<float> {
+template <>
+struct FastBins<float> : Bins<float> {
   static constexpr float shift = 12582912;  // 1.5 2^23: a sum with it is rounded to a whole number
-  float fast_scale, certain;  // certain: how far from a bin's middle
+  float fast_scale, certain;                // certain: how far from a bin's middle
   explicit FastBins(const Bins<float>& bins) : Bins<float>(bins), fast_scale(static_cast<float>(bins.scale)) {
     float doubt = static_cast<float>(bins.count) * 0x1p-21f;
     // where float's range or precision does not do, all places are in doubt
@@ -46,11 +50,13 @@ template <> struct FastBins<float> : Bins<float> {
     const float middle = fmaf(x - lower, fast_scale, -0.5f);  // a whole number in the middle of a bin
     const float shifted = middle + shift, beside = middle - (shifted - shift);
     const bool doubtful = !(fabsf(beside) <= certain);
-    return {__float_as_int(shifted) - __float_as_int(shift), inside && !doubtful, inside && doubtful};
+    return {static_cast<int>(__float_as_uint(shifted) - __float_as_uint(shift)), inside && !doubtful,
+            inside && doubtful};
   }
 };
 /// double: a sum with 1.5 2^52 has its whole part in the low word, and costs a quarter of a conversion.
-template <> struct FastBins<double> : Bins<double> {
+template <>
+struct FastBins<double> : Bins<double> {
   bool few;
   explicit FastBins(const Bins<double>& bins) : Bins<double>(bins), few(bins.count <= 0x7fffffff && bins.scale != 0) {}
   __device__ Place place(double x) const {
@@ -83,7 +89,8 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
 #pragma unroll
       for (int p = 0; p < packs; ++p) {
         const T* from = x + begin + (p * threads + static_cast<int>(threadIdx.x)) * width;
-        if constexpr (aligned) pack[p] = *reinterpret_cast<const Pack<T>*>(from);
+        if constexpr (aligned)
+          pack[p] = *reinterpret_cast<const Pack<T>*>(from);
         else
 #pragma unroll
           for (int e = 0; e < width; ++e) pack[p].element[e] = from[e];
@@ -94,8 +101,10 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
 #pragma unroll
         for (int e = 0; e < width; ++e) {
           const Place place = bins.place(pack[p].element[e]);
-          if constexpr (own) atomicAdd(to + (place.counted ? place.bin : rest), 1);
-          else if (place.counted) atomicAdd(to + place.bin, 1);
+          if constexpr (own)
+            atomicAdd(to + (place.counted ? place.bin : rest), 1);
+          else if (place.counted)
+            atomicAdd(to + place.bin, 1);
           doubtful |= place.doubtful;
         }
       if (doubtful) {
@@ -118,7 +127,8 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
 
 }  // namespace
 
-template <class T> void histogram(View<T> x, T lower, T upper, View<std::int32_t> counts, Queue& q) {
+template <class T>
+void histogram(View<T> x, T lower, T upper, View<std::int32_t> counts, Queue& q) {
   DeviceScope scope(q.device());
   check(cudaMemsetAsync(counts.data, 0, static_cast<std::size_t>(counts.size()) * sizeof(std::int32_t), stream_of(q)),
         "histogram");
@@ -126,7 +136,8 @@ template <class T> void histogram(View<T> x, T lower, T upper, View<std::int32_t
   if (n == 0) return;
   const FastBins<T> bins{Bins<T>(lower, upper, counts.size())};
   const auto blocks = static_cast<unsigned>(std::min(ceil_div(n, piece<T>), most_blocks));
-  const bool own = counts.size() <= shared_bins, aligned = reinterpret_cast<std::uintptr_t>(x.data) % sizeof(Pack<T>) == 0;
+  const bool own = counts.size() <= shared_bins,
+             aligned = reinterpret_cast<std::uintptr_t>(x.data) % sizeof(Pack<T>) == 0;
   const auto kernel = own ? (aligned ? histogram_kernel<T, true, true> : histogram_kernel<T, true, false>)
                           : (aligned ? histogram_kernel<T, false, true> : histogram_kernel<T, false, false>);
   const std::size_t shared = own ? static_cast<std::size_t>(counts.size() + 1) * sizeof(std::int32_t) : 0;

@@ -17,8 +17,9 @@ static_assert(random::PhiloxRow::quads % tile_quads == 0);
 // has numbers t, t + 256, t + 512, ... of them, so that each store of a warp is one piece of 512 bytes. `before` quads of the
 // first block come before the draw.
 template <bool in_line, class D>
-__global__ void __launch_bounds__(threads) random_philox_kernel(random::Philox g, random::PhiloxKeys keys, Draw<D> draw,
-                                                                std::uint64_t first, std::int64_t before, std::int64_t blocks) {
+__global__ void __launch_bounds__(threads)
+    random_philox_kernel(random::Philox g, random::PhiloxKeys keys, Draw<D> draw, std::uint64_t first,
+                         std::int64_t before, std::int64_t blocks) {
   random::load_table(draw.d);
   const std::int64_t tile = std::int64_t(blockIdx.x) * tile_quads - before;
   std::int64_t b = tile + threadIdx.x;
@@ -52,8 +53,8 @@ void random_philox(random::Philox g, std::uint64_t slot, D d, View<typename D::v
   const std::int64_t blocks = draw.slots.blocks(), grid = ceil_div(before + blocks, tile_quads);
   require(grid <= 0x7fffffff, "random_philox: too many elements, ", A.size());
   const auto kernel = draw.aligned ? random_philox_kernel<true, D> : random_philox_kernel<false, D>;
-  kernel<<<static_cast<unsigned>(grid), threads, random::table_bytes(d), stream_of(q)>>>(
-      g, random::PhiloxKeys(g.seed), draw, first, before, blocks);
+  kernel<<<static_cast<unsigned>(grid), threads, random::table_bytes(d), stream_of(q)>>>(g, random::PhiloxKeys(g.seed),
+                                                                                         draw, first, before, blocks);
   q.launched("random_philox");
 }
 

@@ -14,7 +14,8 @@ constexpr int threads = 256, final_threads = 1024;
 constexpr std::int64_t most_blocks = 1024;
 constexpr int unroll = 4;
 
-template <class T> struct alignas(16) Pack {
+template <class T>
+struct alignas(16) Pack {
   static constexpr int width = 16 / sizeof(T);
   T element[width];
 };
@@ -22,7 +23,8 @@ template <class T> struct alignas(16) Pack {
 // ---- what is reduced: Value, a thread's share of it, two values ----
 // Of 8 blocks an H200 holds the largest grid at once; 32 registers are then left for a thread.
 
-template <class T> struct Sum {
+template <class T>
+struct Sum {
   using Value = sum_t<T>;
   static constexpr int blocks = 8;
   Value value = 0;
@@ -33,11 +35,14 @@ template <class T> struct Sum {
 #pragma unroll
     for (int e = 0; e < Pack<T>::width; ++e) value += x.element[e];
   }
-  static __device__ Value join(Value a, Value b) { return a + b; }
+  static __device__ Value join(Value a, Value b) {
+    return a + b;
+  }
 };
 
 /// The smallest or largest element, a NaN before all; of equal ones the first. Every thread begins with the first of all.
-template <class T, bool largest> struct Best {
+template <class T, bool largest>
+struct Best {
   using Value = Extremum<T>;
   static constexpr int blocks = sizeof(T) == 4 ? 8 : 6;
   Value value;
@@ -89,7 +94,8 @@ __device__ typename Reduction::Value of_block(typename Reduction::Value value) {
   return values[0];
 }
 
-template <class T> __device__ Pack<T> pack_at(const T* x, std::int64_t at, bool aligned) {
+template <class T>
+__device__ Pack<T> pack_at(const T* x, std::int64_t at, bool aligned) {
   if (aligned) return reinterpret_cast<const Pack<T>*>(x)[at];
   Pack<T> pack;
 #pragma unroll
@@ -100,7 +106,8 @@ template <class T> __device__ Pack<T> pack_at(const T* x, std::int64_t at, bool 
 // Thread t of all takes the packs t, t + all threads, ..., four at a time; the elements behind the last whole pack go to the
 // first threads.
 template <class Reduction, bool aligned, class T>
-__global__ void __launch_bounds__(threads, Reduction::blocks) share_kernel(const T* x, std::int64_t n, typename Reduction::Value* results) {
+__global__ void __launch_bounds__(threads, Reduction::blocks)
+    share_kernel(const T* x, std::int64_t n, typename Reduction::Value* results) {
   constexpr int width = Pack<T>::width;
   const std::int64_t packs = n / width, step = std::int64_t(gridDim.x) * threads;
   const std::int64_t me = std::int64_t(blockIdx.x) * threads + threadIdx.x;
@@ -128,7 +135,8 @@ __global__ void __launch_bounds__(final_threads)
   if (threadIdx.x == 0) *result = value;
 }
 
-template <class Reduction, class T> typename Reduction::Value reduce(const char* routine, View<T> x, Queue& q) {
+template <class Reduction, class T>
+typename Reduction::Value reduce(const char* routine, View<T> x, Queue& q) {
   using Value = typename Reduction::Value;
   static_assert(most_blocks <= final_threads);
   DeviceScope scope(q.device());
@@ -137,11 +145,14 @@ template <class Reduction, class T> typename Reduction::Value reduce(const char*
       static_cast<unsigned>(std::clamp<std::int64_t>(ceil_div(n, threads * unroll * Pack<T>::width), 1, most_blocks));
   auto* results = static_cast<Value*>(q.scratch((most_blocks + 1) * sizeof(Value)));
   const bool aligned = reinterpret_cast<std::uintptr_t>(x.data) % sizeof(Pack<T>) == 0;
-  if (aligned) share_kernel<Reduction, true><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
-  else share_kernel<Reduction, false><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
+  if (aligned)
+    share_kernel<Reduction, true><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
+  else
+    share_kernel<Reduction, false><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
   const Value* last = results;
   if (blocks > 1) {
-    final_kernel<Reduction><<<1, final_threads, 0, stream_of(q)>>>(results, static_cast<int>(blocks), results + most_blocks);
+    final_kernel<Reduction>
+        <<<1, final_threads, 0, stream_of(q)>>>(results, static_cast<int>(blocks), results + most_blocks);
     last = results + most_blocks;
   }
   q.launched(routine);
@@ -153,9 +164,13 @@ template <class Reduction, class T> typename Reduction::Value reduce(const char*
 
 }  // namespace
 
-template <class T> sum_t<T> reduce_sum(View<T> x, Queue& q) { return reduce<Sum<T>>("reduce_sum", x, q); }
+template <class T>
+sum_t<T> reduce_sum(View<T> x, Queue& q) {
+  return reduce<Sum<T>>("reduce_sum", x, q);
+}
 
-template <class T> Extremum<T> reduce_extremum(bool largest, View<T> x, Queue& q) {
+template <class T>
+Extremum<T> reduce_extremum(bool largest, View<T> x, Queue& q) {
   return largest ? reduce<Best<T, true>>("reduce_max", x, q) : reduce<Best<T, false>>("reduce_min", x, q);
 }
 

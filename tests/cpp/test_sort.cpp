@@ -238,7 +238,8 @@ TEST_P(Sorts, HistogramOfSpecialValues) {
       for (const T x : {test::nan<T>, -test::nan<T>, test::infinity<T>, -test::infinity<T>, T(1e20), T(-1e20)})
         kinds.push_back(x);
     for (const std::int64_t n : {std::int64_t(100), std::int64_t(4097), std::int64_t(300001)}) {
-      const auto x = Dense<T>::from(n, 1, [&](auto i, auto) { return kinds[static_cast<std::size_t>(i * 7919) % kinds.size()]; });
+      const auto x =
+          Dense<T>::from(n, 1, [&](auto i, auto) { return kinds[static_cast<std::size_t>(i * 7919) % kinds.size()]; });
       std::vector<std::int32_t> expected(bins, 0);
       for (std::int64_t i = 0; i < n; ++i)
         if (x[i] >= lower && x[i] < upper)
@@ -261,7 +262,8 @@ TEST_P(Sorts, HistogramOfSubnormals) {
   with_prim_type([&]<class T>(T) {
     if constexpr (!std::is_integral_v<T>) {
       const T unit = 4 * std::numeric_limits<T>::denorm_min();
-      const auto x = Dense<T>::from(50000, 1, [&](auto i, auto) { return unit * T(i % 10) / 4 + unit * T(i % 10 / 4); });
+      const auto x =
+          Dense<T>::from(50000, 1, [&](auto i, auto) { return unit * T(i % 10) / 4 + unit * T(i % 10 / 4); });
       std::vector<std::int32_t> expected(4, 0);
       for (std::int64_t i = 0; i < x.size(); ++i)
         if (x[i] < 4 * unit) ++expected[static_cast<std::size_t>(x[i] / unit)];
