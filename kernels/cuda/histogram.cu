@@ -54,7 +54,7 @@ struct FastBins<float> : Bins<float> {
             inside && doubtful};
   }
 };
-/// double: a sum with 1.5 2^52 has its whole part in the low word, and costs a quarter of a conversion.
+/// double: a sum with 1.5 2^52, rounded down, has its whole part in the low word, without a conversion to 64-bit integers.
 template <>
 struct FastBins<double> : Bins<double> {
   bool few;
