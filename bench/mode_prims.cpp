@@ -105,6 +105,9 @@ struct Data {
     if (name == "scan") return {[this] { scan<T>(Scan::inclusive, x, y, q); }, 2 * bytes};
     if (name == "segmented_scan")
       return {[this] { segmented_scan<T>(Scan::inclusive, x, heads, y, q); }, 2 * bytes + flags};
+    if (name == "exclusive_scan") return {[this] { scan<T>(Scan::exclusive, x, y, q); }, 2 * bytes};
+    if (name == "exclusive_segmented_scan")
+      return {[this] { segmented_scan<T>(Scan::exclusive, x, heads, y, q); }, 2 * bytes + flags};
     if (name == "reduce_sum") return {[this] { value = static_cast<double>(reduce_sum<T>(x, q)); }, bytes};
     if (name == "reduce_min")
       return {[this] {
@@ -162,8 +165,9 @@ Result<T> result_of(const std::string& name, Data<T>& d) {
 template <class T>
 double distance(const std::string& name, std::int64_t n, const Result<T>& a, const Result<T>& b) {
   if (a.y.size() != b.y.size() || a.count != b.count) return std::numeric_limits<double>::infinity();
-  if (!std::is_integral_v<T> &&
-      (name == "scan" || name == "segmented_scan" || name == "spmv" || name == "reduce_sum")) {
+  const bool plain_scan = name == "scan" || name == "exclusive_scan";
+  const bool segments = name == "segmented_scan" || name == "exclusive_segmented_scan";
+  if (!std::is_integral_v<T> && (plain_scan || segments || name == "spmv" || name == "reduce_sum")) {
     double difference = std::abs(a.value - b.value), largest = std::abs(b.value);
     // a sum that cancels is measured by its square root of the number of elements
     if (name == "reduce_sum") largest = std::max(largest, 1000.0);
@@ -172,7 +176,7 @@ double distance(const std::string& name, std::int64_t n, const Result<T>& a, con
       largest = std::max(largest, std::abs(static_cast<double>(b.y[i])));
     }
     // a running sum's rounding errors are a random walk
-    if (name == "scan") largest *= std::sqrt(static_cast<double>(a.y.size()));
+    if (plain_scan) largest *= std::sqrt(static_cast<double>(a.y.size()));
     return difference / (largest * static_cast<double>(std::numeric_limits<T>::epsilon()));
   }
   double different = a.value != b.value;

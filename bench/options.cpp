@@ -178,12 +178,15 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
     for (const auto& word : choose_list({"i", "s", "d"}, w)) o.types.push_back(word[0]);
   });
   add_sizes(prims, o, "65536,1048576,4194304,16777216,67108864 on a GPU, the first three without");
-  const std::vector<std::string> primitives = {"scan",       "segmented_scan", "reduce_sum", "reduce_min", "sort_keys",
-                                               "sort_pairs", "compact",        "histogram",  "spmv"};
-  add(prims, "--routine",
-      "of scan, segmented_scan, reduce_sum, reduce_min, sort_keys, sort_pairs, compact, histogram, spmv; default all",
-      [&o, primitives](Words w) { o.primitives = choose_list(primitives, w); });
+  std::vector<std::string> primitives = {"scan",       "segmented_scan", "reduce_sum", "reduce_min", "sort_keys",
+                                         "sort_pairs", "compact",        "histogram",  "spmv"};
   o.primitives = primitives;
+  primitives.insert(primitives.end(), {"exclusive_scan", "exclusive_segmented_scan"});
+  add(prims, "--routine",
+      "of scan, segmented_scan, reduce_sum, reduce_min, sort_keys, sort_pairs, compact, histogram, spmv; default all; "
+      "also "
+      "exclusive_scan, exclusive_segmented_scan",
+      [&o, primitives](Words w) { o.primitives = choose_list(primitives, w); });
   CLI::App* wy =
       app.add_subcommand("wy", "Block Householder QR with explicit Q, and the non-blocked form, m = 2 n (paper 000)");
   add_common(wy, o);

@@ -14,7 +14,7 @@ namespace bench {
 const char* raw_prim_name(const char* routine, const devobj::Queue& q) {
   const std::string name = routine;
   if (q.on_cuda()) return name == "spmv" ? "cusparse" : "cub";
-  return name == "segmented_scan" || name == "histogram" || name == "spmv" || name == "compact" ? "loop" : "std";
+  return name == "segmented_scan" || name == "exclusive_segmented_scan" || name == "histogram" || name == "spmv" || name == "compact" ? "loop" : "std";
 }
 
 namespace {
@@ -33,6 +33,21 @@ std::function<void()> on_host(const std::string& routine, const PrimOperands<T>&
       for (std::int64_t i = 0; i < o.n; ++i) {
         sum = o.heads[i] != 0 ? static_cast<Sum>(o.x[i]) : sum + static_cast<Sum>(o.x[i]);
         o.y[i] = static_cast<T>(sum);
+      }
+    };
+  if (routine == "exclusive_scan")
+    return [o] {
+      std::exclusive_scan(o.x, o.x + o.n, o.y, T(0),
+                          [](T a, T b) { return static_cast<T>(static_cast<Sum>(a) + static_cast<Sum>(b)); });
+    };
+  if (routine == "exclusive_segmented_scan")
+    return [o] {
+      Sum sum = 0;
+      for (std::int64_t i = 0; i < o.n; ++i) {
+        if (o.heads[i] != 0) sum = 0;
+        const Sum before = sum;
+        sum += static_cast<Sum>(o.x[i]);
+        o.y[i] = static_cast<T>(before);
       }
     };
   if (routine == "reduce_sum")

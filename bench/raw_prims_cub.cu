@@ -102,6 +102,12 @@ std::function<void()> raw_prim(const char* routine, const PrimOperands<T>& o, vo
     return prepared([=](void* m, std::size_t& b) {
       return cub::DeviceScan::InclusiveSumByKey(m, b, o.segments, x, y, n, ::cuda::std::equal_to<>{}, s);
     });
+  if (name == "exclusive_scan")
+    return prepared([=](void* m, std::size_t& b) { return cub::DeviceScan::ExclusiveSum(m, b, x, y, n, s); });
+  if (name == "exclusive_segmented_scan")
+    return prepared([=](void* m, std::size_t& b) {
+      return cub::DeviceScan::ExclusiveSumByKey(m, b, o.segments, x, y, n, ::cuda::std::equal_to<>{}, s);
+    });
   if (name == "reduce_sum")
     return with_result<T>([=](void* m, std::size_t& b, T* r) { return cub::DeviceReduce::Sum(m, b, o.x, r, n, s); },
                           [=](T value) { *o.value = static_cast<double>(value); }, s);

@@ -14,15 +14,18 @@ namespace devobj {
 template <class T> struct Bins {
   T lower, upper;
   std::int64_t count;
-  double scale;  // bins per unit
+  double width, scale;  // bins per unit; 0 where that is beyond the largest number
 
   Bins(T lower_, T upper_, std::int64_t count_)
-      : lower(lower_), upper(upper_), count(count_), scale(double(count_) / (double(upper_) - double(lower_))) {}
+      : lower(lower_), upper(upper_), count(count_), width(double(upper_) - double(lower_)), scale(double(count_) / width) {
+    if (!(scale <= 1.7976931348623157e308)) scale = 0;
+  }
 
   /// From 0; -1 for an element that is outside.
   DEVOBJ_BOTH std::int64_t of(T x) const {
     if (!(x >= lower && x < upper)) return -1;
-    const auto bin = static_cast<std::int64_t>((double(x) - double(lower)) * scale);
+    const double from = double(x) - double(lower);
+    const auto bin = static_cast<std::int64_t>(scale != 0 ? from * scale : from / width * double(count));
     return bin < count ? bin : count - 1;
   }
 };

@@ -10,25 +10,34 @@ constexpr int quads_per_thread = 16;
 template <class D>
 constexpr int unrolled = D::table == random::Table::logs ? 2 : 4;
 
-// A block of threads has 4096 quads that follow each other; thread t has numbers t, t + 256, t + 512, ... of them, so
-// that each store of a warp is one piece of 512 bytes.
+constexpr int tile_quads = threads * quads_per_thread;
+static_assert(random::PhiloxRow::quads % tile_quads == 0);
+
+// A block of threads has 4096 quads that follow each other, from a multiple of 4096 on in the generator's sequence; thread t
+// has numbers t, t + 256, t + 512, ... of them, so that each store of a warp is one piece of 512 bytes. `before` quads of the
+// first block come before the draw.
 template <bool in_line, class D>
-__global__ void __launch_bounds__(threads) random_philox_kernel(random::Philox g, random::PhiloxKeys keys, Draw<D> draw,
-                                                                std::uint64_t first, std::int64_t blocks) {
+__global__ void __launch_bounds__(threads)
+    random_philox_kernel(random::Philox g, random::PhiloxKeys keys, Draw<D> draw, std::uint64_t first,
+                         std::int64_t before, std::int64_t blocks) {
   random::load_table(draw.d);
-  constexpr int quads = threads * quads_per_thread;
-  const std::int64_t tile = std::int64_t(blockIdx.x) * quads;
+  const std::int64_t tile = std::int64_t(blockIdx.x) * tile_quads - before;
   std::int64_t b = tile + threadIdx.x;
-  if (in_line && draw.holds(tile, tile + quads)) {
+  if (in_line && draw.holds(tile, tile + tile_quads)) {
+    const random::PhiloxRow row(g, first + tile, keys);
+    std::uint32_t place = static_cast<std::uint32_t>(first + b) % random::PhiloxRow::quads;
 #pragma unroll 1
     for (int i = 0; i < quads_per_thread; i += unrolled<D>) {
 #pragma unroll
-      for (int u = 0; u < unrolled<D>; ++u, b += threads) draw.put_whole(g.quad(first + b, keys), g, first + b, b);
+      for (int u = 0; u < unrolled<D>; ++u)
+        draw.put_whole(row.quad(place + u * threads, keys), g, first + b + u * threads, b + u * threads);
+      place += unrolled<D> * threads;
+      b += unrolled<D> * threads;
     }
   } else {
 #pragma unroll 1
     for (int i = 0; i < quads_per_thread && b < blocks; ++i, b += threads)
-      draw.put(g.quad(first + b, keys), g, first + b, b);
+      if (b >= 0) draw.put(g.quad(first + b, keys), g, first + b, b);
   }
 }
 
@@ -39,11 +48,13 @@ void random_philox(random::Philox g, std::uint64_t slot, D d, View<typename D::v
   if (A.empty()) return;
   DeviceScope scope(q.device());
   const Draw<D> draw(d, slot, A);
-  const std::int64_t blocks = draw.slots.blocks(), grid = ceil_div(blocks, threads * quads_per_thread);
+  const std::uint64_t first = draw.slots.first_block();
+  const auto before = static_cast<std::int64_t>(first % tile_quads);
+  const std::int64_t blocks = draw.slots.blocks(), grid = ceil_div(before + blocks, tile_quads);
   require(grid <= 0x7fffffff, "random_philox: too many elements, ", A.size());
   const auto kernel = draw.aligned ? random_philox_kernel<true, D> : random_philox_kernel<false, D>;
-  kernel<<<static_cast<unsigned>(grid), threads, random::table_bytes(d), stream_of(q)>>>(
-      g, random::PhiloxKeys(g.seed), draw, draw.slots.first_block(), blocks);
+  kernel<<<static_cast<unsigned>(grid), threads, random::table_bytes(d), stream_of(q)>>>(g, random::PhiloxKeys(g.seed),
+                                                                                         draw, first, before, blocks);
   q.launched("random_philox");
 }
 

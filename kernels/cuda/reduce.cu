@@ -1,6 +1,8 @@
 // Sums, minima and maxima: each thread those of its share, whole 16 bytes at a time, then the blocks', then one of all.
 // Which thread takes which elements depends on their number alone, so that results are the same bits on every GPU.
-#include <limits>
+#include <math_constants.h>
+
+#include <type_traits>
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/prims.hpp"
@@ -12,41 +14,61 @@ constexpr int threads = 256, final_threads = 1024;
 constexpr std::int64_t most_blocks = 1024;
 constexpr int unroll = 4;
 
-template <class T> struct alignas(16) Pack {
+template <class T>
+struct alignas(16) Pack {
   static constexpr int width = 16 / sizeof(T);
   T element[width];
 };
 
-// ---- what is reduced: Value, an element's share, two values ----
+// ---- what is reduced: Value, a thread's share of it, two values ----
+// Of 8 blocks an H200 holds the largest grid at once; 32 registers are then left for a thread.
 
-template <class T> struct Sum {
+template <class T>
+struct Sum {
   using Value = sum_t<T>;
+  static constexpr int blocks = 8;
+  Value value = 0;
+  __device__ explicit Sum(const T*) {}
   static __device__ Value none() { return 0; }
-  static __device__ void add(Value& v, T x, std::int64_t) { v += x; }
-  static __device__ void add(Value& v, const Pack<T>& x, std::int64_t) {
+  __device__ void add(T x, std::int64_t) { value += x; }
+  __device__ void add(const Pack<T>& x, std::int64_t) {
 #pragma unroll
-    for (int e = 0; e < Pack<T>::width; ++e) v += x.element[e];
+    for (int e = 0; e < Pack<T>::width; ++e) value += x.element[e];
   }
-  static __device__ Value join(Value a, Value b) { return a + b; }
+  static __device__ Value join(Value a, Value b) {
+    return a + b;
+  }
 };
 
-/// The smallest or largest element, a NaN before all; of equal ones the first. Position 0: none so far.
-template <class T, bool largest> struct Best {
+/// The smallest or largest element, a NaN before all; of equal ones the first. Every thread begins with the first of all.
+template <class T, bool largest>
+struct Best {
   using Value = Extremum<T>;
-  static __device__ bool is_nan(T x) { return x != x; }
+  static constexpr int blocks = sizeof(T) == 4 ? 8 : 6;
+  Value value;
+  T bar;  // what an element must be beyond: the best so far, or an infinity where that is a NaN and only another NaN is
+  __device__ explicit Best(const T* x) { take(*x, 0); }
   static __device__ Value none() { return {T(0), 0}; }
-  /// x comes later than what v has.
-  static __device__ void add(Value& v, T x, std::int64_t i) {
-    if (v.position == 0 || (!is_nan(v.value) && !(largest ? x <= v.value : x >= v.value))) v = {x, i + 1};
+  static __device__ bool is_nan(T x) { return x != x; }
+  static __device__ bool beyond(T x, T bar) { return largest ? !(x <= bar) : !(x >= bar); }
+  __device__ void take(T x, std::int64_t i) {
+    value = {x, i + 1};
+    bar = x;
+    if constexpr (std::is_floating_point_v<T>)
+      if (is_nan(x)) bar = largest ? T(CUDART_INF) : -T(CUDART_INF);
+  }
+  /// x comes later than what there is, unless it is the first of all.
+  __device__ void add(T x, std::int64_t i) {
+    if (beyond(x, bar) && !is_nan(value.value)) take(x, i);
   }
   /// Few packs have anything to add: the test comes first.
-  static __device__ void add(Value& v, const Pack<T>& x, std::int64_t i) {
-    bool better = v.position == 0;
+  __device__ void add(const Pack<T>& x, std::int64_t i) {
+    bool better = false;
 #pragma unroll
-    for (int e = 0; e < Pack<T>::width; ++e) better |= largest ? !(x.element[e] <= v.value) : !(x.element[e] >= v.value);
+    for (int e = 0; e < Pack<T>::width; ++e) better |= beyond(x.element[e], bar);
     if (!better) return;
 #pragma unroll
-    for (int e = 0; e < Pack<T>::width; ++e) add(v, x.element[e], i + e);
+    for (int e = 0; e < Pack<T>::width; ++e) add(x.element[e], i + e);
   }
   static __device__ Value join(Value a, Value b) {
     if (a.position == 0 || b.position == 0) return a.position == 0 ? b : a;
@@ -72,7 +94,8 @@ __device__ typename Reduction::Value of_block(typename Reduction::Value value) {
   return values[0];
 }
 
-template <class T> __device__ Pack<T> pack_at(const T* x, std::int64_t at, bool aligned) {
+template <class T>
+__device__ Pack<T> pack_at(const T* x, std::int64_t at, bool aligned) {
   if (aligned) return reinterpret_cast<const Pack<T>*>(x)[at];
   Pack<T> pack;
 #pragma unroll
@@ -83,22 +106,23 @@ template <class T> __device__ Pack<T> pack_at(const T* x, std::int64_t at, bool 
 // Thread t of all takes the packs t, t + all threads, ..., four at a time; the elements behind the last whole pack go to the
 // first threads.
 template <class Reduction, bool aligned, class T>
-__global__ void __launch_bounds__(threads) share_kernel(const T* x, std::int64_t n, typename Reduction::Value* results) {
+__global__ void __launch_bounds__(threads, Reduction::blocks)
+    share_kernel(const T* x, std::int64_t n, typename Reduction::Value* results) {
   constexpr int width = Pack<T>::width;
   const std::int64_t packs = n / width, step = std::int64_t(gridDim.x) * threads;
   const std::int64_t me = std::int64_t(blockIdx.x) * threads + threadIdx.x;
-  auto value = Reduction::none();
+  Reduction share(x);
   std::int64_t p = me;
   for (; p + (unroll - 1) * step < packs; p += unroll * step) {
     Pack<T> pack[unroll];
 #pragma unroll
     for (int u = 0; u < unroll; ++u) pack[u] = pack_at(x, p + u * step, aligned);
 #pragma unroll
-    for (int u = 0; u < unroll; ++u) Reduction::add(value, pack[u], (p + u * step) * width);
+    for (int u = 0; u < unroll; ++u) share.add(pack[u], (p + u * step) * width);
   }
-  for (; p < packs; p += step) Reduction::add(value, pack_at(x, p, aligned), p * width);
-  if (const std::int64_t rest = packs * width + me; rest < n) Reduction::add(value, x[rest], rest);
-  value = of_block<Reduction, threads>(value);
+  for (; p < packs; p += step) share.add(pack_at(x, p, aligned), p * width);
+  if (const std::int64_t rest = packs * width + me; rest < n) share.add(x[rest], rest);
+  const auto value = of_block<Reduction, threads>(share.value);
   if (threadIdx.x == 0) results[blockIdx.x] = value;
 }
 
@@ -111,7 +135,8 @@ __global__ void __launch_bounds__(final_threads)
   if (threadIdx.x == 0) *result = value;
 }
 
-template <class Reduction, class T> typename Reduction::Value reduce(const char* routine, View<T> x, Queue& q) {
+template <class Reduction, class T>
+typename Reduction::Value reduce(const char* routine, View<T> x, Queue& q) {
   using Value = typename Reduction::Value;
   static_assert(most_blocks <= final_threads);
   DeviceScope scope(q.device());
@@ -120,11 +145,14 @@ template <class Reduction, class T> typename Reduction::Value reduce(const char*
       static_cast<unsigned>(std::clamp<std::int64_t>(ceil_div(n, threads * unroll * Pack<T>::width), 1, most_blocks));
   auto* results = static_cast<Value*>(q.scratch((most_blocks + 1) * sizeof(Value)));
   const bool aligned = reinterpret_cast<std::uintptr_t>(x.data) % sizeof(Pack<T>) == 0;
-  if (aligned) share_kernel<Reduction, true><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
-  else share_kernel<Reduction, false><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
+  if (aligned)
+    share_kernel<Reduction, true><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
+  else
+    share_kernel<Reduction, false><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
   const Value* last = results;
   if (blocks > 1) {
-    final_kernel<Reduction><<<1, final_threads, 0, stream_of(q)>>>(results, static_cast<int>(blocks), results + most_blocks);
+    final_kernel<Reduction>
+        <<<1, final_threads, 0, stream_of(q)>>>(results, static_cast<int>(blocks), results + most_blocks);
     last = results + most_blocks;
   }
   q.launched(routine);
@@ -136,9 +164,13 @@ template <class Reduction, class T> typename Reduction::Value reduce(const char*
 
 }  // namespace
 
-template <class T> sum_t<T> reduce_sum(View<T> x, Queue& q) { return reduce<Sum<T>>("reduce_sum", x, q); }
+template <class T>
+sum_t<T> reduce_sum(View<T> x, Queue& q) {
+  return reduce<Sum<T>>("reduce_sum", x, q);
+}
 
-template <class T> Extremum<T> reduce_extremum(bool largest, View<T> x, Queue& q) {
+template <class T>
+Extremum<T> reduce_extremum(bool largest, View<T> x, Queue& q) {
   return largest ? reduce<Best<T, true>>("reduce_max", x, q) : reduce<Best<T, false>>("reduce_min", x, q);
 }
 

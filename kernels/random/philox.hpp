@@ -70,6 +70,34 @@ struct Philox {
   DEVOBJ_RANDOM Quad quad(std::uint64_t block) const { return quad(block, PhiloxKeys(seed)); }
 };
 
+/// 65536 quads in a row, from a block that is a multiple of it: their counters differ in word 2 alone, so that the first
+/// round's product of word 0 and the second round's of what comes from it are made once.
+class PhiloxRow {
+ public:
+  static constexpr std::uint32_t quads = 65536;
+  /// The row of quad number `block`.
+  DEVOBJ_RANDOM PhiloxRow(const Philox& g, std::uint64_t block, const PhiloxKeys& keys) {
+    const Quad c = g.counter(block >> 16, 0);
+    std::uint32_t high0, low0, high1, low1;
+    multiply_wide(0xD2511F53u, c.w[0], high0, low0);
+    multiply_wide(0xCD9E8D57u, high0 ^ c.w[3] ^ keys.k1[0], high1, low1);
+    stream_ = c.w[2];
+    first_ = c.w[1] ^ keys.k0[0];
+    second_ = {{high1 ^ keys.k0[1], low1, low0 ^ keys.k1[1], 0}};
+  }
+  /// Quad number `place` of the row, below 65536.
+  DEVOBJ_RANDOM Quad quad(std::uint32_t place, const PhiloxKeys& keys) const {
+    std::uint32_t high0, low0, high1, low1;
+    multiply_wide(0xCD9E8D57u, stream_ + place, high1, low1);
+    multiply_wide(0xD2511F53u, high1 ^ first_, high0, low0);
+    return philox_rounds<2>({{low1 ^ second_.w[0], second_.w[1], high0 ^ second_.w[2], low0}}, keys);
+  }
+
+ private:
+  std::uint32_t stream_, first_;
+  Quad second_;
+};
+
 /// More words for one element, where an algorithm rejects what it has: they depend on seed, stream and the element's
 /// position alone. 4 * 65535 words; the chance that an algorithm here asks for more is below 2^-100000.
 class PrivateWords {

@@ -27,7 +27,7 @@ class Prims : public Everywhere {
       ::devobj::test::instance_name)
 
 /// Around the pieces, tiles and packs of the implementations.
-inline std::vector<std::int64_t> lengths() { return {0, 1, 2, 7, 31, 32, 33, 255, 1000, 4095, 4097, 8192, 8193, 32769, 100003}; }
+inline std::vector<std::int64_t> lengths() { return {0, 1, 2, 7, 31, 32, 33, 129, 255, 1000, 2048, 3073, 4095, 4097, 6144, 8192, 8193, 32769, 100003}; }
 /// Several waves of the GPU's scan, several threads of the host's.
 constexpr std::int64_t very_long = 2300003;
 

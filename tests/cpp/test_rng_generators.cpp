@@ -44,6 +44,24 @@ TEST(Philox, KnownAnswers) {
   }
 }
 
+/// A row's quads are the cipher's, at its ends, in its middle, and where block and stream need all their bits.
+TEST(Philox, RowsAreTheCipher) {
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0x0123456789abcdef}, ~std::uint64_t{0}})
+    for (const std::uint64_t stream : {std::uint64_t{0}, std::uint64_t{77777}, random::Philox::streams - 1})
+      for (const std::uint64_t number :
+           {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0x123456789ab}, (std::uint64_t{1} << 46) - 1}) {
+        const random::Philox g{seed, stream};
+        const random::PhiloxKeys keys(seed);
+        const std::uint64_t begin = number << 16;
+        const random::PhiloxRow row(g, begin + 12345, keys);
+        for (const std::uint32_t place : {0u, 1u, 4096u, 40000u, 65535u}) {
+          const random::Quad expected = g.quad(begin + place, keys), found = row.quad(place, keys);
+          for (int k = 0; k < 4; ++k)
+            EXPECT_EQ(found.w[k], expected.w[k]) << seed << ' ' << stream << ' ' << begin + place;
+        }
+      }
+}
+
 TEST_P(RngGenerators, PhiloxIsRandom123s) {
   Rng rng(q(), Generator::philox, 0);
   EXPECT_EQ(unsigned_words(rng, 4, q()), (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));

@@ -117,6 +117,39 @@ TEST_P(Scans, TheSameBitsAgainAndAgain) {
   });
 }
 
+/// Where a vector begins in memory makes no difference in bits.
+TEST_P(Scans, TheSameBitsFromAnyStart) {
+  with_prim_type([&]<class T>(T) {
+    const std::int64_t n = 50001;
+    const Dense<T> x = numbers<T>(n, 12);
+    const Dense<std::int32_t> starts = small_integers(n, 50, 13);
+    Matrix<T> X = upload(x, q()), Y(n, 1, q());
+    Matrix<std::int32_t> H = upload(starts, q());
+    for (const Scan kind : {Scan::inclusive, Scan::exclusive}) {
+      scan(kind, X.view(), Y.view(), q());
+      const Dense<T> plain = download<T>(Y, q());
+      segmented_scan(kind, X.view(), H.view(), Y.view(), q());
+      const Dense<T> segmented = download<T>(Y, q());
+      for (const std::int64_t begin : {1, 2, 3}) {
+        Matrix<T> room_x(n + begin, 1, q()), room_y(n + begin, 1, q());
+        Matrix<std::int32_t> room_h(n + begin, 1, q());
+        const Range rows{begin, n + begin}, one{0, 1};
+        to_device<T>(HostArray<const T>(x.data(), n, 1, n), room_x.view()(rows, one), q());
+        to_device<std::int32_t>(HostArray<const std::int32_t>(starts.data(), n, 1, n), room_h.view()(rows, one), q());
+        const auto read = [&] {
+          Dense<T> y(n, 1);
+          to_host<T>(room_y.view()(rows, one), HostArray<T>(y.data(), n, 1, n), q());
+          return y;
+        };
+        scan(kind, room_x.view()(rows, one), room_y.view()(rows, one), q());
+        expect_same(read(), plain, "scan from " + std::to_string(begin));
+        segmented_scan(kind, room_x.view()(rows, one), room_h.view()(rows, one), room_y.view()(rows, one), q());
+        expect_same(read(), segmented, "segmented scan from " + std::to_string(begin));
+      }
+    }
+  });
+}
+
 TEST_P(Scans, NaNStays) {
   with_prim_type([&]<class T>(T) {
     if constexpr (!std::is_integral_v<T>)

@@ -217,6 +217,65 @@ TEST_P(Sorts, HistogramEdges) {
   });
 }
 
+/// Edges and what lies beside them, NaN, infinities and numbers far outside, many times, so that all parts of a kernel meet
+/// them. The scale is a power of two.
+TEST_P(Sorts, HistogramOfSpecialValues) {
+  with_prim_type([&]<class T>(T) {
+    constexpr std::int64_t bins = 64;
+    const T lower(-4), upper(12);
+    std::vector<T> kinds;
+    for (int k = -8; k <= 72; ++k) {
+      const T edge = T(-4 + k / 4.0);
+      kinds.push_back(edge);
+      if constexpr (!std::is_integral_v<T>) {
+        kinds.push_back(std::nextafter(edge, T(-100)));
+        kinds.push_back(std::nextafter(edge, T(100)));
+      }
+    }
+    using limits = std::numeric_limits<T>;
+    for (const T x : {limits::max(), limits::lowest(), T(1000000), T(-1000000), T(20)}) kinds.push_back(x);
+    if constexpr (!std::is_integral_v<T>)
+      for (const T x : {test::nan<T>, -test::nan<T>, test::infinity<T>, -test::infinity<T>, T(1e20), T(-1e20)})
+        kinds.push_back(x);
+    for (const std::int64_t n : {std::int64_t(100), std::int64_t(4097), std::int64_t(300001)}) {
+      const auto x =
+          Dense<T>::from(n, 1, [&](auto i, auto) { return kinds[static_cast<std::size_t>(i * 7919) % kinds.size()]; });
+      std::vector<std::int32_t> expected(bins, 0);
+      for (std::int64_t i = 0; i < n; ++i)
+        if (x[i] >= lower && x[i] < upper)
+          ++expected[static_cast<std::size_t>(std::floor((double(x[i]) - double(lower)) * 4))];
+      Matrix<T> X = upload(x, q());
+      Padded<T> beside(x, q());
+      for (const View<T> from : {X.view(), beside.view()}) {
+        Matrix<std::int32_t> C(bins, 1, q());
+        histogram<T>(from, lower, upper, C.view(), q());
+        const Dense<std::int32_t> c = download<std::int32_t>(C, q());
+        for (std::int64_t k = 0; k < bins; ++k)
+          EXPECT_EQ(c[k], expected[static_cast<std::size_t>(k)]) << "bin " << k << " of " << n;
+      }
+    }
+  });
+}
+
+/// Bins so narrow that there are more of them in a unit than the largest number.
+TEST_P(Sorts, HistogramOfSubnormals) {
+  with_prim_type([&]<class T>(T) {
+    if constexpr (!std::is_integral_v<T>) {
+      const T unit = 4 * std::numeric_limits<T>::denorm_min();
+      const auto x =
+          Dense<T>::from(50000, 1, [&](auto i, auto) { return unit * T(i % 10) / 4 + unit * T(i % 10 / 4); });
+      std::vector<std::int32_t> expected(4, 0);
+      for (std::int64_t i = 0; i < x.size(); ++i)
+        if (x[i] < 4 * unit) ++expected[static_cast<std::size_t>(x[i] / unit)];
+      Matrix<T> X = upload(x, q());
+      Matrix<std::int32_t> C(4, 1, q());
+      histogram<T>(X.view(), T(0), 4 * unit, C.view(), q());
+      const Dense<std::int32_t> c = download<std::int32_t>(C, q());
+      for (std::int64_t k = 0; k < 4; ++k) EXPECT_EQ(c[k], expected[static_cast<std::size_t>(k)]) << "bin " << k;
+    }
+  });
+}
+
 TEST_P(Sorts, WrongArguments) {
   with_prim_type([&]<class T>(T) {
     Matrix<T> X = upload(numbers<T>(20, 10), q()), Y(20, 1, q()), Z(19, 1, q());

@@ -45,16 +45,21 @@ TEST(Tuning, TheH200sBlocks) {
   for (const char type : types) {
     for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 64}, {12000, 64}, {12001, 128}, {1 << 20, 128}})
       expected.push_back({Tuned::lu, Method::hybrid, type, n, block});
+    const bool is_double = type == 'd' || type == 'z', is_complex = type == 'c' || type == 'z';
     for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 64},
                             {5000, 64},
                             {5001, 128},
-                            {12000, 128},
+                            {9000, 128},
+                            {9001, is_double ? 256 : 128},
                             {12001, 256},
-                            {15999, 256}})
+                            {15999, 256},
+                            {16000, type == 'd' ? 512 : 256}})
       expected.push_back({Tuned::lu, Method::native, type, n, block});
-    expected.push_back({Tuned::lu, Method::native, type, 16000, type == 'd' ? 512 : 256});
-    for (auto [n, block] :
-         {std::pair<std::int64_t, std::int64_t>{1, 64}, {3500, 64}, {3501, 128}, {7000, 128}, {7001, 256}})
+    for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 64},
+                            {5000, 64},
+                            {6000, is_complex ? 64 : 128},
+                            {6001, is_complex ? 256 : 128},
+                            {9001, 256}})
       expected.push_back({Tuned::qr, Method::native, type, n, block});
     for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{6000, 64}, {6001, 128}})
       expected.push_back({Tuned::qr, Method::block_householder, type, n, block});
@@ -71,7 +76,7 @@ TEST(Tuning, TheH200sBlocks) {
     }
     for (const std::int64_t n : {0, 100, 50000}) {
       EXPECT_EQ(table.method(Tuned::lu, type, n), Method::native);
-      EXPECT_EQ(table.method(Tuned::qr, type, n), Method::hybrid);
+      EXPECT_EQ(table.method(Tuned::qr, type, n), Method::native);
     }
   }
   for (const Expected& e : expected)

@@ -22,7 +22,8 @@ enum class Side : char { Left = 'L', Right = 'R' };
 enum class Norm : char { One = '1', Inf = 'I', Fro = 'F', Max = 'M' };
 
 /// How a factorization is computed. `automatic` chooses the fastest for backend and shape:
-/// LAPACK on the host; on a GPU the native algorithm for LU where it has a kernel for the shape, the hybrid one for QR.
+/// LAPACK on the host; on a GPU what the GPU's tuning table says (devObjCpp/tuning), on an H200 the native algorithms, which have
+/// a kernel for nearly every shape, and otherwise the hybrid ones.
 enum class Method : int {
   automatic = 0,
   lapack = 1,             ///< the CPU's LAPACK on the whole matrix; host backend only
