@@ -84,8 +84,8 @@ int devobj_version(void);
  * there is one, otherwise the host; the environment variable DEVOBJ_BACKEND overrides it. device: number, -1 for the
  * default. Errors: DEVOBJ_NO_DEVICE with the reason, DEVOBJ_INVALID_ARGUMENT for bad values and environment variables. */
 devobj_status devobj_open(devobj_backend backend, int device);
-/* Undoes one devobj_open; the last one waits for all work and frees all objects. Under DEVOBJ_CHECK=1 objects that were
- * not freed are an error that names them (they are freed all the same). */
+/* Undoes one devobj_open; the last one waits for all work, frees all objects, and reports an error of work that nobody has
+ * waited for. Under DEVOBJ_CHECK=1 objects that were not freed are an error that names them (they are freed all the same). */
 devobj_status devobj_close(void);
 /* The backend in use, or DEVOBJ_AUTO when not open. */
 devobj_backend devobj_backend_in_use(void);
