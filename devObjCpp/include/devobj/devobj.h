@@ -7,7 +7,8 @@
  *
  * Work runs in order on the calling thread's queue, asynchronously on a GPU: functions with a result on the host wait,
  * the others do not. Different threads may work on different objects at the same time; an object that another
- * thread has written may be used after that thread's devobj_wait().
+ * thread has written may be used after that thread's devobj_wait(). An error of work that was under way is returned by the
+ * next function that waits, with the name of the step; what that and later steps would have written is undefined.
  */
 #ifndef DEVOBJ_H
 #define DEVOBJ_H
