@@ -7,7 +7,7 @@
 #   DEVOBJ_CUDA=OFF ./test.sh   without CUDA
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
-optional='gnuplot-nox libcli11-dev'
+optional='gnuplot-nox libcli11-dev pkgconf'
 . tools/setup.sh
 
 sanitizers=()
@@ -32,7 +32,7 @@ run_tests() {
   return "$status"
 }
 
-if [ ${#sanitizers[@]} -gt 0 ]; then setup_packages gnuplot clang; else setup_packages gnuplot; fi
+if [ ${#sanitizers[@]} -gt 0 ]; then setup_packages gnuplot pkgconf clang; else setup_packages gnuplot pkgconf; fi
 setup_configure
 setup_build
 setup_openblas

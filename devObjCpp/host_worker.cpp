@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "devobj/error.hpp"
+#include "injected.hpp"
 #include "queue_impl.hpp"
 
 namespace devobj {
@@ -14,7 +15,9 @@ std::exception_ptr caught_in(const char* name) noexcept {
     try {
       throw;
     } catch (const Error& e) {
-      fail(e.status(), name, ": ", e.what());
+      const std::string origin = std::string(name) + ": ";
+      if (std::string(e.what()).starts_with(origin)) throw;
+      fail(e.status(), origin, e.what());
     } catch (const std::bad_alloc&) {
       fail(Status::out_of_memory, name, ": out of host memory");
     } catch (const std::exception& e) {
@@ -55,7 +58,22 @@ void HostWorker::wait() {
 
 std::exception_ptr HostWorker::take_error() {
   std::lock_guard lock(mutex_);
+  if (error_) taken_ = error_;
   return std::exchange(error_, nullptr);
+}
+
+std::exception_ptr HostWorker::error() {
+  std::lock_guard lock(mutex_);
+  return error_;
+}
+
+void HostWorker::throw_error_of(HostWorker& other) {
+  const std::exception_ptr error = other.take_error();
+  {
+    std::lock_guard lock(mutex_);
+    if (error == taken_) return;
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 void HostWorker::loop() {
@@ -70,9 +88,12 @@ void HostWorker::loop() {
     lock.unlock();
     std::exception_ptr error;
     try {
-      if (!left_out) task.work();
+      if (!left_out) {
+        if (!task.always) injected::may_fail(task.name);
+        task.work();
+      }
     } catch (...) {
-      error = caught_in(task.name);
+      error = task.always ? std::current_exception() : caught_in(task.name);
     }
     task.work = nullptr;  // without the lock: what it held may enqueue its release
     lock.lock();

@@ -6,6 +6,7 @@
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
 #include "blas_checks.hpp"
+#include "power_scaling.hpp"
 #include "qr_dependence.hpp"
 #include "qr_orthogonal.hpp"
 
@@ -24,31 +25,46 @@ template <class T> std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOp
     return 0;
   }
 
-  // A^H = Q R if A is wide, A = Q R otherwise. All memory but the factorization's own first.
+  // 2^a A^H = Q R if A is wide, 2^a A = Q R otherwise. All memory but the factorization's own first.
   q.scratch(0);  // for the reductions below: none of them runs out of memory once A has been overwritten
   const bool wide = m < n;
   const std::int64_t most = std::max(m, n);
-  Matrix<T> tau(k, 1, q), AH;
-  if (wide) AH = Matrix<T>(n, m, q);
+  const int a = exponent_to_ordinary(A, q);
+  Matrix<T> tau(k, 1, q), copy;
+  if (wide || a != 0) copy = Matrix<T>(most, k, q);
   DependenceTest<T> dependence(k, std::numeric_limits<real_t<T>>::epsilon() / 2.0 * static_cast<double>(most), q);
   OrthogonalFactor<T> Q(Side::Left, most, k, B.cols, q, {.math = options.math});
-  const View<T> F = wide ? AH.view() : A, all_B = B, top = B({0, k}, {0, B.cols}), bottom = B({k, most}, {0, B.cols});
+  const View<T> F = wide || a != 0 ? copy.view() : A, all_B = B, top = B({0, k}, {0, B.cols}), bottom = B({k, most}, {0, B.cols});
 
-  if (wide) transpose(adjoint<T>, A, F, q);
+  if (wide)
+    transpose(adjoint<T>, A, F, q);
+  else if (a != 0)
+    lacpy(Uplo::General, A, F, q);
+  scale_by_power(a, F, q);
   geqrf(F, tau.view(), q, options);
-  if (wide) transpose(adjoint<T>, F, A, q);
+  if (wide)
+    transpose(adjoint<T>, F, A, q);
+  else if (a != 0)
+    lacpy(Uplo::General, F, A, q);
   const View<T> R = F({0, k}, {0, k});
   if (const std::int64_t i = dependence.first_dependent(R)) return i;
 
   if ((op == Op::NoTrans) != wide) {
-    // least squares: X = R^-1 (Q^H B)(1:k)
+    // least squares: 2^(b - a) X = R^-1 (2^b Q^H B)(1:k)
+    const int b = exponent_to_ordinary(all_B, q);
+    scale_by_power(b, all_B, q);
     Q.apply(adjoint<T>, F, tau.view(), all_B);
     trsm(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), R, top, q);
+    scale_by_power(a - b, top, q);
+    scale_by_power(-b, bottom, q);
   } else {
-    // least norm: X = Q [R^-H B; 0]
+    // least norm: 2^(b - a) X = Q [2^b R^-H B; 0]
+    const int b = exponent_to_ordinary(top, q);
+    scale_by_power(b, top, q);
     trsm(Side::Left, Uplo::Upper, adjoint<T>, Diag::NonUnit, T(1), R, top, q);
     laset(Uplo::General, T(0), T(0), bottom, q);
     Q.apply(Op::NoTrans, F, tau.view(), all_B);
+    scale_by_power(a - b, all_B, q);
   }
   q.wait();
   return 0;

@@ -5,6 +5,7 @@
 
 #include "devobj/error.hpp"
 #include "environment.hpp"
+#include "injected.hpp"
 #include "kernels/device.hpp"
 #include "kernels/kernels.hpp"
 #include "memory.hpp"
@@ -17,9 +18,10 @@ Event::Impl::~Impl() {
   if constexpr (cuda_built)
     if (cuda_event != nullptr) cuda::event_destroy(cuda_event);
 }
-void Event::Impl::mark() {
+void Event::Impl::mark(std::exception_ptr failed) {
   std::lock_guard lock(mutex);
   done = true;
+  error = failed;
   reached.notify_all();
 }
 void Event::Impl::wait() {
@@ -27,6 +29,11 @@ void Event::Impl::wait() {
     if (cuda_event != nullptr) return cuda::event_wait(cuda_event);
   std::unique_lock lock(mutex);
   reached.wait(lock, [this] { return done; });
+}
+void Event::Impl::wait_for_success() {
+  wait();
+  std::lock_guard lock(mutex);
+  if (error) std::rethrow_exception(error);
 }
 bool Event::Impl::ready() {
   if constexpr (cuda_built)
@@ -201,6 +208,7 @@ void* Queue::scratch(std::size_t bytes) {
   return impl_->scratch;
 }
 
+void Queue::starts(const char* name) { injected::may_fail(name); }
 void Queue::enqueue(const char* name, std::function<void()> work) { impl_->worker->enqueue(name, std::move(work), false); }
 
 void Queue::launched(const char* name) {
@@ -209,6 +217,7 @@ void Queue::launched(const char* name) {
     cuda::check_launch(name);
     if (environment().check) cuda::stream_wait(impl_->stream, name);
   }
+  injected::may_fail(name);
 }
 
 void Queue::wait() {
@@ -230,7 +239,7 @@ Event Queue::record() {
       return event;
     }
   if (impl_->worker)
-    impl_->worker->enqueue("event", [e = event.impl_] { e->mark(); }, true);
+    impl_->worker->enqueue("event", [e = event.impl_, worker = impl_->worker.get()] { e->mark(worker->error()); }, true);
   else
     event.impl_->done = true;
   return event;
@@ -242,9 +251,9 @@ void Queue::wait_for(const Event& event) {
     if (on_cuda_ && event.impl_->cuda_event != nullptr)
       return cuda::stream_wait_event(impl_->stream, event.impl_->cuda_event);
   if (impl_->worker)
-    impl_->worker->enqueue("event", [e = event.impl_] { e->wait(); }, true);
+    impl_->worker->enqueue("event", [e = event.impl_] { e->wait_for_success(); }, true);
   else
-    event.impl_->wait();
+    event.impl_->wait_for_success();
 }
 
 // ---- SideQueue ----
@@ -264,13 +273,15 @@ SideQueue::SideQueue(Queue& parent, bool high_priority) : parent_(parent), high_
 
 SideQueue::~SideQueue() {
   try {
-    parent_.wait_for(side_->record());
-    if (HostWorker* worker = side_->impl_->worker.get()) {
+    const Event done = side_->record();
+    if (HostWorker* parent = parent_.impl_->worker.get()) {
       // An error of the side queue becomes the parent's; if that has one already, it is the one that counts.
-      std::shared_ptr<Queue::Impl> side = side_->impl_;
-      parent_.impl_->worker->enqueue("side queue", [worker, side] {
-        if (std::exception_ptr error = worker->take_error()) std::rethrow_exception(error);
+      parent->enqueue("side queue", [done, parent, side = side_->impl_] {
+        done.wait();
+        parent->throw_error_of(*side->worker);
       }, true);
+    } else {
+      parent_.wait_for(done);
     }
   } catch (...) {
     // No join without an event: wait here instead.

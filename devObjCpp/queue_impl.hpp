@@ -19,26 +19,36 @@ namespace devobj {
 /// A moment of a host queue, or a CUDA event.
 struct Event::Impl {
   ~Impl();
-  void mark();
+  /// Host: the moment has come; `failed` is the error of the work before it, or null.
+  void mark(std::exception_ptr failed);
   void wait();
   bool ready();
+  /// Host: waits; throws what mark was given.
+  void wait_for_success();
 
   void* cuda_event = nullptr;
   std::mutex mutex;
   std::condition_variable reached;
   bool done = false;
+  std::exception_ptr error;
 };
 
-/// Work in order on one thread. After an error the rest is left out until the error has been taken.
+/// Work in order on one thread. After an error the rest is left out until the error has been taken. So it is on queues that
+/// wait for an event of this one: an event carries the error on.
 class HostWorker {
  public:
   HostWorker();
   ~HostWorker();  ///< Finishes the work.
-  /// `always`: runs also after an error (events, releases of memory).
+  /// `always`: runs also after an error (events, releases of memory); what it throws is an error of other work.
   void enqueue(const char* name, std::function<void()> work, bool always);
   void wait();
   /// The first error since the last call, or null.
   std::exception_ptr take_error();
+  /// The same without taking it.
+  std::exception_ptr error();
+  /// Throws the error that another queue has left, unless it is the one that was taken here last: an error of several queues
+  /// is reported once.
+  void throw_error_of(HostWorker& other);
 
  private:
   struct Task {
@@ -51,7 +61,7 @@ class HostWorker {
   std::condition_variable work_arrived_, work_done_;
   std::deque<Task> tasks_;
   bool busy_ = false, ending_ = false;
-  std::exception_ptr error_;
+  std::exception_ptr error_, taken_;
   std::thread thread_;
 };
 

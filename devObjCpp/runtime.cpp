@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <sstream>
@@ -101,18 +102,27 @@ void follow_forks() {
       });
 }
 
-void wait_for_all_queues(State& s) noexcept {
+// Returns the first error of work that nobody has waited for, or null.
+std::exception_ptr wait_for_all_queues(State& s) noexcept {
+  std::exception_ptr first;
   for (auto& weak : s.queues)
     if (auto impl = weak.lock()) {
-      if (impl->worker) impl->worker->wait();
+      std::exception_ptr error;
+      if (impl->worker) {
+        impl->worker->wait();
+        error = impl->worker->take_error();
+      }
       if constexpr (cuda_built)
         if (impl->stream != nullptr && impl->alive()) {
           try {
-            cuda::stream_wait(impl->stream, "close");
-          } catch (...) {  // objects are freed all the same
+            cuda::stream_wait(impl->stream, impl->last_launch);
+          } catch (...) {
+            error = std::current_exception();
           }
         }
+      if (!first) first = error;
     }
+  return first;
 }
 
 const char* name_of(Backend b) { return b == Backend::cuda ? "cuda" : "host"; }
@@ -170,7 +180,7 @@ void close() {
   if (--s.opened > 0) return;
   epoch = 0;
   [[maybe_unused]] const Backend backend = s.backend.exchange(Backend::automatic);
-  wait_for_all_queues(s);
+  const std::exception_ptr error = wait_for_all_queues(s);
   std::vector<Object> left = Registry::instance().clear();
   std::ostringstream names;
   for (std::size_t i = 0; i < std::min<std::size_t>(left.size(), 8); ++i)
@@ -186,6 +196,11 @@ void close() {
   PinnedBuffer::release_cache();
   if constexpr (cuda_built)
     if (backend == Backend::cuda) cuda::trim_pool(s.device);
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const Error& e) {
+    fail(e.status(), "close: ", e.what());
+  }
   if (environment().check && count > 0)
     fail(Status::invalid_argument, "close: ", count, " objects were not freed before (DEVOBJ_CHECK=1): ", names.str(),
          count > 8 ? ", ..." : "");

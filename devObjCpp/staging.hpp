@@ -7,6 +7,7 @@
 #include "devobj/matrix.hpp"
 #include "kernels/device.hpp"
 #include "kernels/kernels.hpp"
+#include "queue_impl.hpp"
 
 namespace devobj {
 
@@ -36,14 +37,19 @@ template <class T> void receive(View<T> src, T* pinned, std::int64_t ldp, Queue&
   });
 }
 
-/// Waits for the queue at the end of the scope, also when an exception leaves it, so that no copy outlives its buffer.
+/// Waits for the queue at the end of the scope, also when an exception leaves it, so that no copy outlives its buffer. An error
+/// of the queue's work stays for who waits for it.
 class WaitAtEnd {
  public:
   explicit WaitAtEnd(Queue& q) : q_(q) {}
   ~WaitAtEnd() {
+    if (HostWorker* worker = q_.impl()->worker.get()) {
+      worker->wait();
+      return;
+    }
     try {
       q_.wait();
-    } catch (...) {  // on the way out of an exception already, or met again at the next wait
+    } catch (...) {  // CUDA's errors are met again at the next wait
     }
   }
   WaitAtEnd(const WaitAtEnd&) = delete;

@@ -97,9 +97,9 @@ contains
     call report(c_open(code, number), 'open_devObjects', stat, errmsg)
   end subroutine open_devObjects
 
-  !> Undoes one open_devObjects. The last one waits for all work and frees all objects that are left. With the environment
-  !> variable DEVOBJ_CHECK=1 such objects are an error that tells their shapes. Variables of the main program are never
-  !> finalised: free them with deallocate_dv.
+  !> Undoes one open_devObjects. The last one waits for all work, frees all objects that are left, and reports an error of
+  !> work that was not waited for. With the environment variable DEVOBJ_CHECK=1 objects that are left are an error that tells
+  !> their shapes. Variables of the main program are never finalised: free them with deallocate_dv.
   subroutine close_devObjects(stat, errmsg)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg

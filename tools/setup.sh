@@ -1,6 +1,6 @@
 # What demo.sh and test.sh share: packages, configuring, building. Sourced by them in the repository's root.
 #
-#   setup_packages WORD...   makes sure of compilers, CMake, BLAS, and what the words ask for: gnuplot clang
+#   setup_packages WORD...   makes sure of compilers, CMake, BLAS, and what the words ask for: gnuplot pkgconf clang
 #   setup_configure          configures $build (DEVOBJ_CUDA=AUTO|ON|OFF from the environment, AUTO without it)
 #   setup_build TARGET...    builds; the compilers' words go to $build/build.log
 #   setup_openblas           sets OPENBLAS_CORETYPE where OpenBLAS does not know the processor
@@ -54,6 +54,7 @@ missing_packages() {
   for word in "$@"; do
     case $word in
       gnuplot) have gnuplot || echo gnuplot-nox ;;
+      pkgconf) have pkg-config || have pkgconf || echo pkgconf ;;
       clang) { have clang++ && clang_has_tsan; } || echo clang libclang-rt-dev ;;
       *) die "missing_packages: unknown word '$word'" ;;
     esac
@@ -76,6 +77,7 @@ elsewhere() {
     libgtest-dev) echo "GoogleTest (Fedora: gtest-devel; openSUSE, Arch: gtest)" ;;
     libcli11-dev) echo "CLI11 (Fedora: cli11-devel; openSUSE: cli11-devel; Arch: cli11)" ;;
     gnuplot-nox) echo "gnuplot (gnuplot)" ;;
+    pkgconf) echo "pkg-config (Fedora: pkgconf-pkg-config; openSUSE: pkg-config; Arch: pkgconf)" ;;
     clang | libclang-rt-dev) echo "clang with its sanitizers (clang, compiler-rt)" ;;
     *) echo "$1" ;;
   esac

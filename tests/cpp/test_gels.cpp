@@ -284,6 +284,48 @@ TEST_P(Gels, ExtremeSizes) {
   });
 }
 
+/// A and B times powers of two, up to where all elements are subnormal or the largest is near overflow: the solution is
+/// that of the rounded problem, times the powers' quotient.
+TEST_P(Gels, SubnormalAndNearOverflow) {
+  with_type([&]<class T>(T) {
+    const int lowest = std::numeric_limits<real_t<T>>::min_exponent, highest = std::numeric_limits<real_t<T>>::max_exponent;
+    const int bits = std::numeric_limits<real_t<T>>::digits;
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{40, 20}, {20, 40}, {20, 20}})
+      for (auto [of_A, of_B] : {std::pair<int, int>{lowest - 1, lowest - 1},
+                                {lowest - bits / 2, lowest - bits / 2},
+                                {lowest - 3, 0 - bits},
+                                {highest - 2, highest - 2},
+                                {highest - 2, bits},
+                                {0, lowest - 3},
+                                {0, highest - 8}}) {
+        auto power = [](const Dense<T>& A, int e) {
+          return Dense<T>::from(A.rows(), A.cols(), [&](auto i, auto j) {
+            return make<T>(std::ldexp(std::real(A(i, j)), e), std::ldexp(std::imag(A(i, j)), e));
+          });
+        };
+        Dense<T> A0 = random<T>(m, n, 8), B0 = random<T>(std::max(m, n), 2, 9);
+        for (std::int64_t i = 0; i < std::min(m, n); ++i) A0(i, i) += make<T>(i % 2 == 0 ? 3 : -3);
+        A0 = power(A0, -3);
+        const Dense<T> A = power(A0, of_A), B = power(B0, of_B);
+        // the same numbers, as far as they have been rounded, at an ordinary size
+        const Dense<T> near_A = power(A, -of_A), near_B = power(B, -of_B);
+        for (Op op : {Op::NoTrans, adjoint<T>})
+          for (const Way& way : qr_ways(q(), {5})) {
+            std::ostringstream what;
+            what << shape_name(m, n) << " " << letters(op) << ", 2^" << of_A << " and 2^" << of_B << ", " << way.name;
+            const Solution<T> s = solve(op, A, B, q(), way.qr()), plain = solve(op, near_A, near_B, q(), way.qr());
+            ASSERT_EQ(plain.info, 0) << what.str();
+            EXPECT_EQ(s.info, 0) << what.str();
+            const std::int64_t unknowns = op == Op::NoTrans ? n : m;
+            const Dense<T> X = block_of(power(s.B, of_A - of_B), {0, unknowns}, {0, 2}),
+                           expected = block_of(plain.B, {0, unknowns}, {0, 2});
+            expect_close(X, widen(expected), Dense<Wide>(unknowns, 2, Wide(3000 * eps<T> * largest(precise(expected)))),
+                         what.str());
+          }
+      }
+  });
+}
+
 TEST_P(Gels, NaNReachesTheSolution) {
   with_type([&]<class T>(T) {
     for (const Way& way : qr_ways(q(), {5}))

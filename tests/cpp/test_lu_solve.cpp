@@ -90,6 +90,35 @@ TEST_P(LuSolve, GesvOfTheGallery) {
   });
 }
 
+/// Triangular solves of some BLAS multiply by the reciprocal of a diagonal element, which is infinite for the smallest
+/// numbers. A solution is right or visibly not: never finite and wrong.
+TEST_P(LuSolve, SubnormalSystemsAreRightOrNotFinite) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 33;
+    const real_t<T> smallest_normal = std::numeric_limits<real_t<T>>::min();
+    const Dense<T> u = random<T>(n, n, 5), B0 = random<T>(n, 2, 6);
+    for (double size : {0.5, 1 / 64.0})
+      for (bool column_only : {false, true}) {
+        auto factor = [&](double, double j) { return column_only && j != 4 ? 1.0 : smallest_normal * size; };
+        const Dense<T> A = multiplied(u, factor), B = column_only ? B0 : multiplied(B0, factor);
+        for (const Way& way : lu_ways(q(), {0, 5})) {
+          std::ostringstream what;
+          what << way.name << (column_only ? ", a column, " : ", all, ") << size;
+          Padded<T> a(A, q()), X(B, q());
+          Padded<std::int32_t> pivots(Dense<std::int32_t>(n, 1), q());
+          EXPECT_EQ(gesv<T>(a, pivots.view(), X, q(), way.lu()), 0) << what.str();
+          const LuFactors<T> f{a.read("A"), pivots.read("ipiv"), 0};
+          if (way.method == Method::hybrid || q().on_cuda()) {
+            EXPECT_LE(lu_residual(A, f), residual_bound) << what.str();
+          }
+          const Dense<T> solution = X.read("X");
+          if (!std::isfinite(largest(precise(solution)))) continue;
+          EXPECT_LE(solve_residual(Op::NoTrans, A, solution, B), residual_bound) << what.str();
+        }
+      }
+  });
+}
+
 TEST_P(LuSolve, GesvLeavesBOfASingularMatrix) {
   with_type([&]<class T>(T) {
     Dense<T> A = random<T>(30, 30, 7);

@@ -136,6 +136,45 @@ TEST(HostWorkerQueue, AnErrorOfASideQueueBecomesTheParents) {
   }
 }
 
+TEST(HostWorkerQueue, AnEventCarriesAnErrorOn) {
+  Queue first(Backend::host, {HostMode::worker}), second(Backend::host, {HostMode::worker}),
+      synchronous(Backend::host, {HostMode::synchronous});
+  first.submit("potrf", [] {
+    nap();
+    fail(Status::device_error, "the cause");
+  });
+  const Event failed = first.record();
+  bool ran = false;
+  second.wait_for(failed);
+  second.submit("needs it", [&] { ran = true; });
+  for (Queue* q : {&second, &first}) {
+    try {
+      q->wait();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& e) {
+      EXPECT_STREQ(e.what(), "potrf: the cause");
+    }
+  }
+  EXPECT_FALSE(ran) << "work without what it waited for";
+  EXPECT_THROW(synchronous.wait_for(failed), Error);
+  second.wait_for(first.record());  // an event of a queue that is in order again
+  second.submit("again", [&] { ran = true; });
+  second.wait();
+  EXPECT_TRUE(ran);
+}
+
+// The parent meets it at an event of the side queue and throws it inside the scope.
+TEST(HostWorkerQueue, AnErrorOfASideQueueIsReportedOnce) {
+  Queue q(Backend::host, {HostMode::worker});
+  {
+    SideQueue side(q);
+    side.queue().submit("beside", [] { fail(Status::device_error, "lost"); });
+    q.wait_for(side.queue().record());
+    EXPECT_THROW(q.wait(), Error);
+  }
+  EXPECT_NO_THROW(q.wait());
+}
+
 TEST(HostWorkerQueue, OfTwoErrorsTheParentsCountsAndTheSideQueueIsGoodAgain) {
   Queue q(Backend::host, {HostMode::worker});
   {

@@ -7,7 +7,8 @@
  *
  * Work runs in order on the calling thread's queue, asynchronously on a GPU: functions with a result on the host wait,
  * the others do not. Different threads may work on different objects at the same time; an object that another
- * thread has written may be used after that thread's devobj_wait().
+ * thread has written may be used after that thread's devobj_wait(). An error of work that was under way is returned by the
+ * next function that waits, with the name of the step; what that and later steps would have written is undefined.
  */
 #ifndef DEVOBJ_H
 #define DEVOBJ_H
@@ -84,8 +85,8 @@ int devobj_version(void);
  * there is one, otherwise the host; the environment variable DEVOBJ_BACKEND overrides it. device: number, -1 for the
  * default. Errors: DEVOBJ_NO_DEVICE with the reason, DEVOBJ_INVALID_ARGUMENT for bad values and environment variables. */
 devobj_status devobj_open(devobj_backend backend, int device);
-/* Undoes one devobj_open; the last one waits for all work and frees all objects. Under DEVOBJ_CHECK=1 objects that were
- * not freed are an error that names them (they are freed all the same). */
+/* Undoes one devobj_open; the last one waits for all work, frees all objects, and reports an error of work that nobody has
+ * waited for. Under DEVOBJ_CHECK=1 objects that were not freed are an error that names them (they are freed all the same). */
 devobj_status devobj_close(void);
 /* The backend in use, or DEVOBJ_AUTO when not open. */
 devobj_backend devobj_backend_in_use(void);

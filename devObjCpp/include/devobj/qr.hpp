@@ -36,7 +36,8 @@ void ormqr(Side side, Op op, View<T> V, View<T> tau, View<T> C, Queue& q, QrOpti
 ///   NoTrans, m >= n: min ||B - A X||; X in B's first n rows, the residual's squares are those of the rows below.
 ///   NoTrans, m < n:  the X of least norm with A X = B (B's first m rows); X in all n rows.
 ///   Trans/ConjTrans: the same for A^T / A^H.
-/// A is overwritten by factors: geqrf's of A if m >= n, otherwise by those of A^H, transposed (LAPACK's gelqf form).
+/// A is overwritten by factors: geqrf's of A if m >= n, otherwise by those of A^H, transposed (LAPACK's gelqf form); they
+/// are those of 2^e A where A's largest element is near underflow or overflow.
 /// Returns info: 0, or i > 0 if A is rank-deficient to working precision: then R's column i is the first dependent one,
 /// and B is unchanged. The test is on R with its columns scaled to norm 1, so that bad units alone are no
 /// deficiency: the estimate of 1/cond is below max(m, n) eps / 2. Waits.

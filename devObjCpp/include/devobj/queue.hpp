@@ -55,7 +55,8 @@ class Queue {
   void wait();
   /// Marks this moment.
   Event record();
-  /// Later work of this queue starts after `event`. Does not wait.
+  /// Later work of this queue starts after `event`; if the work before the event failed, it is left out, and the error is
+  /// this queue's too. Does not wait.
   void wait_for(const Event& event);
 
   void* stream() const noexcept;  ///< the cudaStream_t; null on the host
@@ -73,6 +74,7 @@ class Queue {
   /// Host: runs `work` in order with the queue's other work. `name` is what an error is reported as.
   template <class Work> void submit(const char* name, Work&& work) {
     if (synchronous_) {
+      starts(name);
       work();
       return;
     }
@@ -86,6 +88,7 @@ class Queue {
 
  private:
   friend class SideQueue;
+  static void starts(const char* name);  // where tests let work fail
   void enqueue(const char* name, std::function<void()> work);
   std::shared_ptr<Impl> impl_;
   bool on_cuda_ = false;
