@@ -22,48 +22,47 @@ __global__ void __launch_bounds__(columns_threads) solve_small_kernel(Solve<E> p
   if (first >= p.A.count) return;
   const int n = static_cast<int>(p.A.cols), ld = columns_ld(n);
   const int matrices = static_cast<int>(min(p.A.count - first, std::int64_t(per_warp)));
+  const bool here = lane / G < matrices && i < n, factored = p.ipiv != nullptr;
+  const int pivot = here && factored ? read_pivot(p.ipiv[i + matrix * p.ldp], n, i) : i;
   E* const all = reinterpret_cast<E*>(bytes) + warp * columns_elements(n, n, per_warp);
   WarpColumns<E>{p.A.data + first * p.A.stride, p.A.ld, all, n, matrices * n}.load();
   __syncwarp();
 
-  const bool here = lane / G < matrices && i < n;
+  // a[k] = op(A)(i, k)
   const E* const S = all + (lane / G) * n * ld;
-  const bool factored = p.ipiv != nullptr, transposed = p.op != Op::NoTrans, conjugated = p.op == Op::ConjTrans;
-  // op(A)(i, k)
-  const auto element = [&](int k) {
-    if (!here) return E{};
-    const E a = transposed ? S[k + i * ld] : S[i + k * ld];
-    return conjugated ? conjugate(a) : a;
-  };
-  const Reciprocal<E> inverse(here ? element(i) : from_parts<E>(1));
+  const bool transposed = p.op != Op::NoTrans;
+  E a[G];
+#pragma unroll
+  for (int k = 0; k < G; ++k) {
+    a[k] = here && k < n ? S[transposed ? k + i * ld : i + k * ld] : E{};
+    if (p.op == Op::ConjTrans) a[k] = conjugate(a[k]);
+  }
+  E diagonal = here ? S[i + i * ld] : from_parts<E>(1);
+  if (p.op == Op::ConjTrans) diagonal = conjugate(diagonal);
+  const Reciprocal<E> inverse(diagonal);
 
   int source = i;  // where x_i comes from by the swaps
-  if (factored) {
-    const int pivot = here ? read_pivot(p.ipiv[i + matrix * p.ldp], n, i) : i;
-    for (int step = 0; step < n; ++step) {
-      const int k = transposed ? step : n - 1 - step, there = __shfl_sync(all_lanes, pivot, base + k);
-      source = source == k ? there : source == there ? k : source;
-    }
+  for (int step = 0; step < n; ++step) {
+    const int k = transposed ? step : n - 1 - step, there = __shfl_sync(all_lanes, pivot, base + k);
+    source = source == k ? there : source == there ? k : source;
   }
-  // with the lower triangle of op(A), or with its upper triangle
+  // step k with the lower triangle of op(A), or with its upper triangle
+  const auto solve_step = [&](E x, int k, bool lower, bool unit) {
+    const E quotient = inverse.times(x);
+    if (!unit && i == k) x = quotient;
+    const E rest = minus_product(x, a[k], shuffle(x, base + k));
+    return (lower ? i > k : i < k) ? rest : x;
+  };
   const auto forward = [&](E x, bool unit) {
 #pragma unroll
     for (int k = 0; k < G; ++k)
-      if (k < n) {
-        if (!unit && i == k) x = inverse.times(x);
-        const E x_k = shuffle(x, base + k);
-        if (i > k) x = minus_product(x, element(k), x_k);
-      }
+      if (k < n) x = solve_step(x, k, true, unit);
     return x;
   };
   const auto backward = [&](E x, bool unit) {
 #pragma unroll
     for (int k = G - 1; k >= 0; --k)
-      if (k < n) {
-        if (!unit && i == k) x = inverse.times(x);
-        const E x_k = shuffle(x, base + k);
-        if (i < k) x = minus_product(x, element(k), x_k);
-      }
+      if (k < n) x = solve_step(x, k, false, unit);
     return x;
   };
 
