@@ -188,6 +188,9 @@ void gels_batched(Op op, std::int64_t batch, View<T> A, View<T> B, Integers info
     for (std::int64_t k = 0; k < batch; ++k) set_element(info, k, gels(op, all[k], right[k], q), q);
     return;
   }
+  if constexpr (cuda_built)
+    if (q.on_cuda() && cuda::least_squares_batched_possible(all, right))
+      return cuda::least_squares_batched(all, infos, right, q);
   Matrix<T> own;
   View<T> tau;
   if (q.on_cuda()) {

@@ -77,6 +77,12 @@ DEVOBJ_BATCHED_PRIMITIVES
 /// Whether lu_solve_batched has shared memory enough for matrices of order n.
 template <class T>
 bool solve_batched_possible(std::int64_t n, const Queue& q);
+/// min || B - A X || for each matrix by one kernel: A becomes its QR factors, B's first n rows X, or B Q^H B where info
+/// is not 0, the first i from 1 with R(i, i) = 0. Only for shapes that are possible. (qr_batched_small)
+template <class T>
+void least_squares_batched(Batch<T> A, Vector<std::int32_t> info, Batch<T> B, Queue& q);
+template <class T>
+bool least_squares_batched_possible(Batch<T> A, Batch<T> B);
 /// C -= A B for each matrix. (gemm_batched)
 template <class T>
 void gemm_batched(Batch<T> A, Batch<T> B, Batch<T> C, Queue& q);

@@ -207,6 +207,7 @@ void lu_batched(Batch<T> A, View<std::int32_t> ipiv, Vector<std::int32_t> info, 
   const std::size_t limit = shared_memory_limit(q.device());
   const std::int64_t m = A.rows, n = A.cols, k = std::min(m, n);
   lu::BatchedLu<E> p{batch_of(A), ipiv.data, ipiv.ld, 0, true, strided(info)};
+  if (std::max(m, n) <= lu::lu_tiny_max && A.stride == n * A.ld) return lu::lu_tiny(p, q);
   if (std::max(m, n) <= lu::lu_small_max) return lu::lu_small(p, q);
   if (lu::block_bytes<E>(m, n) <= limit) return lu::lu_block(p, q);
 

@@ -27,6 +27,11 @@ template <class E>
 void lu_small(const BatchedLu<E>& p, Queue& q);
 inline constexpr std::int64_t lu_small_max = 32;
 
+/// Matrices side by side of up to 4 x 4, one in a thread. (lu_batched_tiny)
+template <class E>
+void lu_tiny(const BatchedLu<E>& p, Queue& q);
+inline constexpr std::int64_t lu_tiny_max = 4;
+
 /// The rows' exchanges of the columns outside j0 ... j0 + w - 1, w <= 32, by those columns' pivots, and
 /// A12 = L11^-1 A12 right of them. (lu_batched_exchange)
 template <class E>

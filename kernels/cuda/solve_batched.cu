@@ -10,6 +10,7 @@
 #include "kernels/cuda/batched_lanes.cuh"
 #include "kernels/cuda/pivots.cuh"
 #include "kernels/cuda/reciprocal.cuh"
+#include "kernels/cuda/solve_batched.cuh"
 
 namespace devobj::cuda {
 namespace {
@@ -128,17 +129,6 @@ __device__ void swap_rows(const std::int32_t* pivot, bool forward, const RightSi
   __syncthreads();
 }
 
-/// What to solve: with ipiv op(A) from its LU, without the upper triangle alone. info may be null.
-template <class E>
-struct Solve {
-  Batch<E> A;
-  Op op;
-  const std::int32_t* ipiv;
-  std::int64_t ldp;
-  Strided<std::int32_t> info;
-  Batch<E> B;
-};
-
 // blockIdx.x is the matrix, blockIdx.y counts groups of C right-hand sides.
 template <class E, int C>
 __global__ void __launch_bounds__(solve_threads) solve_kernel(Solve<E> p) {
@@ -183,6 +173,7 @@ std::size_t solve_bytes(std::int64_t n, int C) {
 template <class E>
 void launch(const Solve<E>& p, Queue& q) {
   const std::int64_t n = p.A.cols;
+  if (n <= solve_small_max && p.A.stride == n * p.A.ld) return solve_small(p, q);
   const std::size_t limit = shared_memory_limit(q.device());
   const int threads = std::min(solve_threads, round_to_warps(n));
   const auto groups = [&](int C) { return static_cast<unsigned>(std::min(ceil_div(p.B.cols, C), max_grid_y)); };
