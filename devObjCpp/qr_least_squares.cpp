@@ -2,17 +2,18 @@
 #include <algorithm>
 #include <limits>
 
+#include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
-#include "blas_checks.hpp"
 #include "power_scaling.hpp"
 #include "qr_dependence.hpp"
 #include "qr_orthogonal.hpp"
 
 namespace devobj {
 
-template <class T> std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOptions options) {
+template <class T>
+std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOptions options) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
   require(op == Op::NoTrans || op == adjoint<T>, "gels: op is '", static_cast<char>(op), "', must be 'N' or '",
           static_cast<char>(adjoint<T>), "' for this type");
@@ -27,14 +28,15 @@ template <class T> std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOp
 
   // 2^a A^H = Q R if A is wide, 2^a A = Q R otherwise. All memory but the factorization's own first.
   q.scratch(0);  // for the reductions below: none of them runs out of memory once A has been overwritten
-  const bool wide = m < n;
+  const bool wide = m < n, least_squares = (op == Op::NoTrans) != wide;
   const std::int64_t most = std::max(m, n);
-  const int a = exponent_to_ordinary(A, q);
+  const int a = exponent_to_ordinary(A, q), b = exponent_to_ordinary(least_squares ? B : B({0, k}, {0, B.cols}), q);
   Matrix<T> tau(k, 1, q), copy;
   if (wide || a != 0) copy = Matrix<T>(most, k, q);
   DependenceTest<T> dependence(k, std::numeric_limits<real_t<T>>::epsilon() / 2.0 * static_cast<double>(most), q);
   OrthogonalFactor<T> Q(Side::Left, most, k, B.cols, q, {.math = options.math});
-  const View<T> F = wide || a != 0 ? copy.view() : A, all_B = B, top = B({0, k}, {0, B.cols}), bottom = B({k, most}, {0, B.cols});
+  const View<T> F = wide || a != 0 ? copy.view() : A, all_B = B, top = B({0, k}, {0, B.cols}),
+                bottom = B({k, most}, {0, B.cols});
 
   if (wide)
     transpose(adjoint<T>, A, F, q);
@@ -49,9 +51,8 @@ template <class T> std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOp
   const View<T> R = F({0, k}, {0, k});
   if (const std::int64_t i = dependence.first_dependent(R)) return i;
 
-  if ((op == Op::NoTrans) != wide) {
+  if (least_squares) {
     // least squares: 2^(b - a) X = R^-1 (2^b Q^H B)(1:k)
-    const int b = exponent_to_ordinary(all_B, q);
     scale_by_power(b, all_B, q);
     Q.apply(adjoint<T>, F, tau.view(), all_B);
     trsm(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), R, top, q);
@@ -59,7 +60,6 @@ template <class T> std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOp
     scale_by_power(-b, bottom, q);
   } else {
     // least norm: 2^(b - a) X = Q [2^b R^-H B; 0]
-    const int b = exponent_to_ordinary(top, q);
     scale_by_power(b, top, q);
     trsm(Side::Left, Uplo::Upper, adjoint<T>, Diag::NonUnit, T(1), R, top, q);
     laset(Uplo::General, T(0), T(0), bottom, q);
