@@ -40,12 +40,12 @@ class NativeLu {
     // the table's inner block belongs to its block
     inner_ = options.inner_block > 0 ? options.inner_block : options.block > 0 ? 0 : best.inner_block;
     inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::lu_panel_max});
-    six_bf16_ = six_bf16_pays(options.math);
+    by_parts_ = by_parts_pays(options.math);
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
     if (by_rows_) inner_ = std::min(inner_, cuda::exchange_columns_max<T>);
     const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
     const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
-    const std::size_t products = six_bf16_ ? product_workspace(m_ - nb_, n_ - nb_, nb_) : 0;
+    const std::size_t products = by_parts_ ? product_workspace(m_ - nb_, n_ - nb_, nb_) : 0;
     const std::size_t copy = by_rows_ ? (m_ * inner_ * sizeof(T) + 255) / 256 * 256 : 0;
     auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copy + products));
     source_ = reinterpret_cast<std::int32_t*>(memory);
@@ -80,7 +80,7 @@ class NativeLu {
         panel(next, panels, &start_);
         if (rest.size() > 0) cuda::stream_wait_event(q_.stream(), start_.event());
       }
-      update(K, rest, q_, six_bf16_);
+      update(K, rest, q_, by_parts_);
       rest_updated = q_.record();
       exchange(K, {0, K.begin}, q_);
     }
@@ -121,7 +121,7 @@ class NativeLu {
   }
 
   /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of K
-  void update(Range K, Range columns, Queue& q, bool six_bf16 = false) {
+  void update(Range K, Range columns, Queue& q, bool by_parts = false) {
     if (columns.size() <= 0) return;
     cuda::RowExchange rows = exchange_of(K);
     if (inner_ > cuda::exchange_solve_max) {
@@ -135,17 +135,17 @@ class NativeLu {
       rows.rows = 0;  // all parts at once
       subtract(part, {part.end, K.end}, columns, q);
     }
-    subtract(K, {K.end, m_}, columns, q, six_bf16);
+    subtract(K, {K.end, m_}, columns, q, by_parts);
   }
 
   /// A(rows, columns) -= A(rows, K) A(K, columns)
-  void subtract(Range K, Range rows, Range columns, Queue& q, bool six_bf16 = false) {
+  void subtract(Range K, Range rows, Range columns, Queue& q, bool by_parts = false) {
     if (rows.size() <= 0) return;
     // row-major: the product of the transposes
     const View<T> left = by_rows_ ? A_(columns, K) : A_(rows, K), right = by_rows_ ? A_(K, rows) : A_(K, columns),
                   result = by_rows_ ? A_(columns, rows) : A_(rows, columns);
     const Side guarded = by_rows_ ? Side::Left : Side::Right;  // U may have small columns
-    if (six_bf16 && std::min(rows.size(), columns.size()) >= least) {
+    if (by_parts && std::min(rows.size(), columns.size()) >= least) {
       if constexpr (std::is_same_v<T, float>)
         return cuda::gemm_six_bf16(Op::NoTrans, Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
       else if constexpr (is_complex<T>)
@@ -159,7 +159,7 @@ class NativeLu {
 
   /// Single precision by six bfloat16 products unless math is strict, complex matrices of both precisions as real ones.
   /// For the updates of the rest, on one queue: the workspace serves one product at a time.
-  bool six_bf16_pays(Math math) const {
+  bool by_parts_pays(Math math) const {
     if (std::min(m_, n_) - nb_ < least) return false;
     if (is_complex<T>) return !single || !strict_math(math);
     return single && nb_ <= cuda::gemm_six_bf16_max_depth && !strict_math(math);
@@ -180,7 +180,7 @@ class NativeLu {
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr;
   void *panel_workspace_ = nullptr, *product_workspace_ = nullptr;
   T* panel_copy_ = nullptr;
-  bool six_bf16_ = false, by_rows_ = false;
+  bool by_parts_ = false, by_rows_ = false;
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
 };
 

@@ -1,17 +1,15 @@
 // lu_panel: the LU factorization of a panel in one kernel, with one exchange between its blocks for each column.
 //
 //   columns of A (m x nb, column-major)        The rows are spread over all threads; a thread keeps R rows of the W
-//    done   sub-panel   rest                   columns of the present sub-panel in registers. Rows do not move: each
-//    has a
-//   +-----+-----------+--------+               position, the place it would have after LAPACK's swaps, and a row with a
+//    done   sub-panel   rest                   columns of the present sub-panel in registers. Rows do not move: each has
+//   +-----+-----------+--------+               a position, the place it would have after LAPACK's swaps, and a row with a
 //   |     | a  a  a a |        |  thread's     position before the present step is done.
 //   |  L  | a  a  a a |  A     |  rows         A step: every block publishes its largest element of the column together
-//   |     | a  a  a a |        |               with its row of the sub-panel; after one barrier all know the pivot's
-//   row,
+//   |     | a  a  a a |        |               with its row of the sub-panel; after one barrier all know the pivot's row,
 //   +-----+-----------+--------+               scale and update. The window of registers shifts by one column per step:
 //                                              the column of the step is always a[.][0].
 // After a sub-panel every block solves U12 = L11^-1 A12 for itself (W rows), and each thread subtracts L21 U12 from its
-// rows of the rest. At the end the rows are brought to their positions.
+// rows of the rest, whose columns come through a ring in shared memory. At the end the rows are brought to their positions.
 //
 // Memory order: L is written to A by the owner of the row; U, whose rows have left their places, to the workspace, by
 // position. The barrier of a step makes all that the blocks wrote before it visible to all.
