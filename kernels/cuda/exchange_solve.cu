@@ -21,19 +21,6 @@ constexpr int stripes = exchange_solve_max / tile;
 constexpr int threads = 256;
 constexpr int warps = threads / warp_size;
 
-template <class E>
-__device__ E lane_value(E x, int lane) {
-  return __shfl_sync(0xffffffff, x, lane);
-}
-template <>
-__device__ cuComplex lane_value(cuComplex x, int lane) {
-  return {__shfl_sync(0xffffffff, x.x, lane), __shfl_sync(0xffffffff, x.y, lane)};
-}
-template <>
-__device__ cuDoubleComplex lane_value(cuDoubleComplex x, int lane) {
-  return {__shfl_sync(0xffffffff, x.x, lane), __shfl_sync(0xffffffff, x.y, lane)};
-}
-
 /// The tiles of L in the order of their use: (0, 0), (1, 0), (1, 1), (2, 0) ...
 template <class E, bool by_rows>
 class Tiles {
@@ -107,7 +94,7 @@ __device__ void solve(Tiles<E, by_rows>& L, int w, E (&x)[stripes][C], Solved so
     for (int k = 0; k < tile - 1; ++k)
 #pragma unroll
       for (int c = 0; c < C; ++c) {
-        const E x_k = lane_value(x[s][c], k);
+        const E x_k = shuffle(x[s][c], k);
         if (lane > k) x[s][c] = minus_product(x[s][c], L(lane, k), x_k);
       }
     Row<E, C> row;
@@ -118,7 +105,7 @@ __device__ void solve(Tiles<E, by_rows>& L, int w, E (&x)[stripes][C], Solved so
   }
 }
 
-/// Rows of a part of the exchange, so many from so many on, a list each thread for itself.
+/// What happens to row t of a part of the exchange, which begins at row `top` and has so many rows.
 struct Moves {
   std::int32_t from, to;  // what comes to row t; where row t goes, or -1; from == t: nothing happens to it
   __device__ Moves(const RowExchange& exchange, std::int64_t top, int t, int rows) : from(t), to(-1) {
