@@ -21,7 +21,7 @@ def single_text(x):
 
 
 def cubic(f, width):
-    """The cubic through f at Chebyshev's points of [-width, width]."""
+    """The cubic through f at Chebyshev's points of [-width, width]: coefficients of 1, t, t^2, t^3."""
     points = [width * cos(pi * (2 * i + 1) / 8) for i in range(4)]
     vandermonde, values = matrix(4, 4), matrix(4, 1)
     for i, x in enumerate(points):
@@ -29,6 +29,16 @@ def cubic(f, width):
         for j in range(4):
             vandermonde[i, j] = x**j
     return list(lu_solve(vandermonde, values))
+
+
+def shifted(c, middle):
+    """The same cubic as a function of x = t + middle."""
+    return [
+        c[0] - middle * (c[1] - middle * (c[2] - middle * c[3])),
+        c[1] - middle * (2 * c[2] - 3 * middle * c[3]),
+        c[2] - 3 * middle * c[3],
+        c[3],
+    ]
 
 
 def radius_rows():
@@ -43,7 +53,7 @@ def radius_rows():
                         return sqrt(max(mpf(0), 2 * (32 * log(mpf(2)) - log(magnitude(t)))))
                     return sqrt(-2 * log1p(-magnitude(t) * mpf(2) ** -32))
 
-                yield [single(c) for c in cubic(radius, mpf(1) / 16)]
+                yield [single(c) for c in shifted(cubic(radius, mpf(1) / 16), mpf(17) / 16)]
 
 
 def log_rows():

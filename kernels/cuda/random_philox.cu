@@ -5,25 +5,30 @@ namespace devobj::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int quads_per_thread = 16;
+/// Quads of a thread: few for a draw that would leave multiprocessors idle otherwise, many where a block's start and the
+/// copy of its table count.
+constexpr int few_quads = 16, many_quads = 64;
 /// Independent chains of ten rounds, so that their latencies overlap; fewer where the constants need the registers.
 template <class D>
 constexpr int unrolled = D::table == random::Table::logs ? 2 : 4;
 
-constexpr int tile_quads = threads * quads_per_thread;
-static_assert(random::PhiloxRow::quads % tile_quads == 0);
+__host__ __device__ constexpr int tile_quads(int quads_per_thread) {
+  return threads * quads_per_thread;
+}
+static_assert(random::PhiloxRow::quads % tile_quads(many_quads) == 0 && many_quads % few_quads == 0);
 
-// A block of threads has 4096 quads that follow each other, from a multiple of 4096 on in the generator's sequence; thread t
-// has numbers t, t + 256, t + 512, ... of them, so that each store of a warp is one piece of 512 bytes. `before` quads of the
-// first block come before the draw.
+// A block of threads has a tile of quads that follow each other, from a multiple of the tile's size on in the generator's
+// sequence; thread t has numbers t, t + 256, t + 512, ... of them, so that each store of a warp is one piece of 512 bytes.
+// `before` quads of the first block come before the draw.
 template <bool in_line, class D>
 __global__ void __launch_bounds__(threads)
     random_philox_kernel(random::Philox g, random::PhiloxKeys keys, Draw<D> draw, std::uint64_t first,
-                         std::int64_t before, std::int64_t blocks) {
+                         std::int64_t before, std::int64_t blocks, int quads_per_thread) {
   random::load_table(draw.d);
-  const std::int64_t tile = std::int64_t(blockIdx.x) * tile_quads - before;
+  const int size = tile_quads(quads_per_thread);
+  const std::int64_t tile = std::int64_t(blockIdx.x) * size - before;
   std::int64_t b = tile + threadIdx.x;
-  if (in_line && draw.holds(tile, tile + tile_quads)) {
+  if (in_line && draw.holds(tile, tile + size)) {
     const random::PhiloxRow row(g, first + tile, keys);
     std::uint32_t place = static_cast<std::uint32_t>(first + b) % random::PhiloxRow::quads;
 #pragma unroll 1
@@ -49,12 +54,15 @@ void random_philox(random::Philox g, std::uint64_t slot, D d, View<typename D::v
   DeviceScope scope(q.device());
   const Draw<D> draw(d, slot, A);
   const std::uint64_t first = draw.slots.first_block();
-  const auto before = static_cast<std::int64_t>(first % tile_quads);
-  const std::int64_t blocks = draw.slots.blocks(), grid = ceil_div(before + blocks, tile_quads);
+  const std::int64_t blocks = draw.slots.blocks();
+  constexpr std::int64_t enough_tiles = 4096;  // for some 132 multiprocessors to end at about the same time
+  const int quads_per_thread = blocks >= enough_tiles * tile_quads(many_quads) ? many_quads : few_quads;
+  const auto before = static_cast<std::int64_t>(first % tile_quads(quads_per_thread));
+  const std::int64_t grid = ceil_div(before + blocks, tile_quads(quads_per_thread));
   require(grid <= 0x7fffffff, "random_philox: too many elements, ", A.size());
   const auto kernel = draw.aligned ? random_philox_kernel<true, D> : random_philox_kernel<false, D>;
-  kernel<<<static_cast<unsigned>(grid), threads, random::table_bytes(d), stream_of(q)>>>(g, random::PhiloxKeys(g.seed),
-                                                                                         draw, first, before, blocks);
+  kernel<<<static_cast<unsigned>(grid), threads, random::table_bytes(d), stream_of(q)>>>(
+      g, random::PhiloxKeys(g.seed), draw, first, before, blocks, quads_per_thread);
   q.launched("random_philox");
 }
 

@@ -95,13 +95,13 @@ DEVOBJ_RANDOM double minus_two_log_by_table(double u) {
   p = fused(p, f, -2.0);
   return fused(p, f, fused(e, minus_two_ln2[0], piece.two_log));
 }
-/// sqrt(-2 ln u) for u = (k + 1/2) 2^-31 where k is the upper 31 bits of `word`, counted from the middle of the range
-/// to its ends as a signed number; relative error 2^-22.7. In (0, 6.67).
+/// sqrt(-2 ln u) for u = s 2^-32 where s is `word` as a signed number, modulo 1; 0 counts as 2. Relative error 2^-22.5.
+/// In (0, 6.67).
 DEVOBJ_RANDOM float radius(std::uint32_t word) {
-  const std::uint32_t bits = bits_of(static_cast<float>(static_cast<std::int32_t>(word | 1u)));
+  const std::uint32_t bits = bits_of(static_cast<float>(static_cast<std::int32_t>(word)));
   const Cubic p = radius_piece(bits);
-  const float t = as_float((bits & 0xfffffu) | 0x3f800000u) - 1.0625f;
-  return fused(fused(fused(p.c[3], t, p.c[2]), t, p.c[1]), t, p.c[0]);
+  const float x = as_float((bits & 0xfffffu) | 0x3f800000u);  // of 0 as of 2: the lowest piece is that of 2
+  return fused(fused(fused(p.c[3], x, p.c[2]), x, p.c[1]), x, p.c[0]);
 }
 DEVOBJ_RANDOM double log_of(double u) {
   return -0.5 * minus_two_log(u);

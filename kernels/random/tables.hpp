@@ -9,8 +9,8 @@ namespace devobj::random {
 /// What a distribution looks up.
 enum class Table { none, radius, logs, discrete };
 
-/// Four coefficients of a cubic: sqrt(-2 ln u) for u = |s| 2^-32 (s > 0) and u = 1 - |s| 2^-32 (s < 0), s an odd 32-bit
-/// integer, over pieces of an eighth of an octave of |s|. Interpolation at Chebyshev's points; relative error 2^-22.9.
+/// Four coefficients of a cubic in x: sqrt(-2 ln u) for u = |s| 2^-32 (s > 0) and u = 1 - |s| 2^-32 (s < 0), s a 32-bit
+/// integer, over pieces of an eighth of an octave of |s|, in which x goes from 1 to 9/8. Interpolation at Chebyshev's points.
 struct alignas(16) Cubic {
   float c[4];
 };

@@ -51,12 +51,15 @@ TEST(RngFunctions, RangesNeverReachTheirEnds) {
   ends(-1, 1);
 }
 
-// Normal numbers depend on a word through float(word | 1): all its values, 1 to 2^31 and their negatives.
+// Normal numbers depend on a word through float(word): all its values, 1 to 2^31 and their negatives, and 0, which counts
+// as 2.
 TEST(RngFunctions, RadiiOfAllWordsAreFiniteAndRight) {
-  const auto check = [](std::uint32_t w) {
-    const auto s = static_cast<double>(static_cast<float>(static_cast<std::int32_t>(w | 1)));
+  double worst = 0;
+  const auto check = [&worst](std::uint32_t w) {
+    const double s = w == 0 ? 2 : static_cast<double>(static_cast<float>(static_cast<std::int32_t>(w)));
     const double exact = s > 0 ? std::sqrt(-2 * std::log(s * 0x1p-32)) : std::sqrt(-2 * std::log1p(s * 0x1p-32));
     const float r = random::radius(w);
+    worst = std::max(worst, std::abs(r - exact) / exact);
     return r > 0 && r < 6.67f && std::abs(r - exact) <= 0x1p-22 * exact;
   };
   std::int64_t wrong = 0;
@@ -69,6 +72,7 @@ TEST(RngFunctions, RadiiOfAllWordsAreFiniteAndRight) {
     wrong += !check(static_cast<std::uint32_t>(-static_cast<std::int64_t>(w)));
   }
   EXPECT_EQ(wrong, 0);
+  EXPECT_LT(worst, 0x1.6p-23);
 }
 
 TEST(RngFunctions, ErrorsInUnitsOfRounding) {
