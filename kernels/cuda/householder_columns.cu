@@ -310,7 +310,7 @@ void householder_columns(View<T> A, View<T> tau, Queue& q) {
   if (k == 0) return;
   DeviceScope scope(q.device());
   const bool clusters = has_clusters(q.device());
-  constexpr std::int64_t most = 64 / sizeof(T);          // rows of a thread for which there are registers
+  constexpr std::int64_t most = sizeof(T) == 16 ? 4 : 8;  // rows of a thread for which there are registers
   constexpr std::int64_t resident = 132 * most_threads;  // threads that run at once, about
   for (std::int64_t j = 0; j <= k; ++j) {
     // reflector j - 1 reaches all columns from j on; column j, if it has a reflector, goes on to make it
