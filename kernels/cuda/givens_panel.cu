@@ -1,15 +1,14 @@
-// QR of a panel by Givens rotations: tiles of 128 rows are brought to triangles, eight triangles (of complex<double>
+// QR of a panel by Givens rotations: tiles of 128 (or 192) rows are brought to triangles, eight triangles (of complex<double>
 // four) at a time to one, up to a single triangle; then the same rotations backwards, from the unit matrix, give the
 // first columns of Q.
 //
 //     A      tiles        triangles     triangle
 //   +---+   +---+  up                                        down: the same with [I; 0] from the right to the left,
-//   |   |   |   | ----->  \                                        which gives Q(:, 0:32), a tile at a time
+//   |   |   |   | ----->  \                                   which gives Q(:, 0:32), a tile at a time
 //   |   |   +---+          \
-//   |   |   |   | ----->    \  up
-//   |   |   +---+             ----->  R                      then Q(:, 0:32) - [S; 0] = Y U, an LU factorization
-//   without |   |   |   | ----->    /                                pivoting with signs S, and A = (I - Y T Y^H) [S R;
-//   0]
+//   |   |   |   | ----->    \  up                            then Q(:, 0:32) - [S; 0] = Y U, an LU factorization
+//   |   |   +---+             ----->  R                      without pivoting with signs S, and A = (I - Y T Y^H) [S R; 0]
+//   |   |   |   | ----->    /
 //   +---+   +---+
 //
 // Within a tile the order is greedy (Cosnard, Muller, Robert 1986): in each step half of the rows that begin in a
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "kernels/cuda/rotate.cuh"
+#include "kernels/cuda/thread_square.cuh"
 #include "kernels/givens.hpp"
 
 namespace devobj::cuda {
@@ -35,6 +35,13 @@ template <class E>
 constexpr int merge_rows = sizeof(E) == 16 ? 128 : 256;
 template <class E>
 constexpr int fan_in = merge_rows<E> / width;
+/// Leaves of more rows, where they save a level of merging.
+constexpr int tall_leaf_rows = 192;
+template <class E>
+bool has_tall_leaves(std::int64_t m) {
+  constexpr std::int64_t merged_twice = fan_in<E> * fan_in<E>;
+  return sizeof(E) <= 8 && m > leaf_rows * merged_twice && m <= tall_leaf_rows * merged_twice;
+}
 constexpr unsigned most_rows = 256;  // a rotation is a number: a + 256 (b + 256 j)
 
 /// The rotations of a tile: of the rows a and b (b's element becomes zero) in column j, in steps that are independent.
@@ -65,27 +72,29 @@ Schedule greedy(std::vector<int> lead) {
   }
 }
 
-/// Leaves and merges in one array of integers: steps, begin (steps + 1), rotations, of the one and then of the other.
+/// The schedules in one array of integers: steps, begin (steps + 1), rotations, of one after the other.
 struct Schedules {
   std::vector<std::int32_t> numbers;
-  std::int64_t merge, most;  // where the merge's begins; the most rotations of a tile
+  std::int64_t leaf, tall_leaf, merge;  // where each begins
+  std::int64_t most = 0, longest = 0;   // the most rotations of a tile, the most integers of a schedule
 
   explicit Schedules(int rows_of_merge) {
-    std::vector<int> lead(leaf_rows, 0);
-    most = add(greedy(lead));
-    merge = std::ssize(numbers);
-    lead.resize(rows_of_merge);
+    leaf = add(greedy(std::vector<int>(leaf_rows, 0)));
+    tall_leaf = add(greedy(std::vector<int>(tall_leaf_rows, 0)));
+    std::vector<int> lead(rows_of_merge);
     for (int r = 0; r < rows_of_merge; ++r) lead[r] = r % width;
-    most = std::max(most, add(greedy(lead)));
+    merge = add(greedy(lead));
   }
-  std::int64_t longest() const { return std::max(merge, std::ssize(numbers) - merge); }
 
  private:
   std::int64_t add(const Schedule& s) {
+    const std::int64_t begin = std::ssize(numbers);
     numbers.push_back(s.steps);
     numbers.insert(numbers.end(), s.begin.begin(), s.begin.end());
     numbers.insert(numbers.end(), s.rotations.begin(), s.rotations.end());
-    return std::ssize(s.rotations);
+    most = std::max(most, static_cast<std::int64_t>(std::ssize(s.rotations)));
+    longest = std::max(longest, static_cast<std::int64_t>(std::ssize(numbers)) - begin);
+    return begin;
   }
 };
 template <class E>
@@ -251,116 +260,115 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-__device__ inline float modulus_e(float a) {
-  return fabsf(a);
+/// -a / |a|, -1 for 0, and |a|
+__device__ inline float opposite_phase(float a, float& size) {
+  size = fabsf(a);
+  return a > 0 ? -1.f : a < 0 ? 1.f : a == 0 ? -1.f : a;
 }
-__device__ inline double modulus_e(double a) {
-  return fabs(a);
+__device__ inline double opposite_phase(double a, double& size) {
+  size = fabs(a);
+  return a > 0 ? -1. : a < 0 ? 1. : a == 0 ? -1. : a;
 }
-__device__ inline float modulus_e(cuComplex a) {
-  return cuCabsf(a);
+__device__ inline cuComplex opposite_phase(cuComplex a, float& size) {
+  size = cuCabsf(a);
+  return size == 0 ? cuComplex{-1, 0} : cuComplex{-a.x / size, -a.y / size};
 }
-__device__ inline double modulus_e(cuDoubleComplex a) {
-  return cuCabs(a);
-}
-__device__ inline float divided(float a, float b) {
-  return a / b;
-}
-__device__ inline double divided(double a, double b) {
-  return a / b;
-}
-__device__ inline cuComplex divided(cuComplex a, cuComplex b) {
-  return cuCdivf(a, b);
-}
-__device__ inline cuDoubleComplex divided(cuDoubleComplex a, cuDoubleComplex b) {
-  return cuCdiv(a, b);
-}
-/// A number with this real part.
-template <class E>
-__device__ E real_number(real_e<E> x) {
-  if constexpr (is_device_complex<E>)
-    return {x, 0};
-  else
-    return x;
+__device__ inline cuDoubleComplex opposite_phase(cuDoubleComplex a, double& size) {
+  size = cuCabs(a);
+  return size == 0 ? cuDoubleComplex{-1, 0} : cuDoubleComplex{-a.x / size, -a.y / size};
 }
 
-template <class E>
-struct Reconstruction {  // more than the 48 KiB of static shared memory for double complex
-  E q[width][pitch], u_inverse[width][pitch], y_inverse[width][pitch], signs[width], inverses[width];
-};
-
-// One block, a thread per element (warp i has row i): from the first k rows of Q and the triangle R
+// One block: from the first k rows of Q and the triangle R
 //   Q - S = Y U,  s_j = -q_jj / |q_jj| when its turn comes,  tau_j = 1 + |q_jj|
 //   the rows below:  Y = Q U^-1,  W = Y T = Q M with M = -S^H Y1^-H;  W's first rows: (I - Q S^H) Y1^-H
-// A's top gets Y below the diagonal and S R on and above it, Y and W their tops, `factors` [U^-1 M].
+// A's top gets Y below the diagonal and S R on and above it, Y and W their tops, `factors` [U^-1 M]. Step p of the
+// elimination makes column p of Y and of X = U^-1, and row p of N = Y1^-1.
 template <class E>
-__global__ void __launch_bounds__(width* width)
+__global__ void __launch_bounds__(square_threads)
     reconstruct_kernel(Block<E> Q, Block<E> R, Block<E> A, Strided<E> tau, Block<E> Y, Block<E> W, Block<E> factors) {
-  constexpr E zero{};
-  extern __shared__ __align__(16) unsigned char reconstruction[];
-  auto& [q, u_inverse, y_inverse, signs, inverses] = *reinterpret_cast<Reconstruction<E>*>(reconstruction);
-  const int k = static_cast<int>(A.cols), j = threadIdx.x % width, i = threadIdx.x / width;
-  const bool in = i < k && j < k;
-  const E unit = real_number<E>(i == j ? 1 : 0), of_Q = in ? Q(i, j) : zero;
-  q[i][j] = of_Q;
-  u_inverse[i][j] = y_inverse[i][j] = unit;
-  __syncthreads();
-  for (int p = 0; p < k; ++p) {
-    if (i == 0) {  // column p by one warp, a lane per row
-      const E pivot = q[p][p], old = q[j][p];
-      const real_e<E> size = modulus_e(pivot);
-      const E sign = size == 0 ? real_number<E>(-1) : divided(negative(pivot), real_number<E>(size));
-      const E inverse = divided(real_number<E>(1), sum(pivot, negative(sign)));
-      __syncwarp();
-      if (j > p) q[j][p] = product(old, inverse);
-      if (j == p) {
-        q[p][p] = sum(pivot, negative(sign));
-        inverses[p] = inverse;
-        signs[p] = sign;
-        tau[p] = real_number<E>(1 + size);
+  constexpr int tile = width / side;
+  __shared__ E row_of_q[2][width], row_of_N[2][width], column_of_q[2][width], column_of_X[2][width], signs[width];
+  __shared__ E of_Q[width][pitch], of_N[width][pitch];
+  const int k = static_cast<int>(A.cols), r = threadIdx.x % side, c = threadIdx.x / side;
+  const E one = from_parts<E>(1);
+  Square<E, width> q, X, N;
+  q.each([&](E& x, int i, int j) { of_Q[i][j] = x = i < k && j < k ? Q(i, j) : E{}; });
+  X.each([&](E& x, int i, int j) { x = i == j ? one : E{}; });
+  N.each([&](E& x, int i, int j) { x = i == j ? one : E{}; });
+  each_step<tile>(k, [&](int a0, int step_r, int p) {
+    const int now = p & 1;
+#pragma unroll
+    for (int u = 0; u < tile; ++u) {
+      if (r == step_r) {
+        row_of_q[now][c + side * u] = q.x[a0][u];
+        row_of_N[now][c + side * u] = N.x[a0][u];
+      }
+      if (c == step_r) {
+        column_of_q[now][r + side * u] = q.x[u][a0];
+        column_of_X[now][r + side * u] = X.x[u][a0];
       }
     }
     __syncthreads();
-    if (i > p && j > p) q[i][j] = sum(q[i][j], negative(product(q[i][p], q[p][j])));
-    __syncthreads();
-  }
-  // U^-1 from its last row upwards, Y1^-1 from its first row downwards
-  for (int t = 0; t < k; ++t) {
-    const int p = k - 1 - t;
-    if (i == p) u_inverse[p][j] = product(u_inverse[p][j], inverses[p]);
-    __syncthreads();
-    if (i < p) u_inverse[i][j] = sum(u_inverse[i][j], negative(product(q[i][p], u_inverse[p][j])));
-    if (i > t) y_inverse[i][j] = sum(y_inverse[i][j], negative(product(q[i][t], y_inverse[t][j])));
-    __syncthreads();
-  }
-  if (in) {
-    A(i, j) = i > j ? q[i][j] : product(signs[i], R(i, j));
-    Y(i, j) = i > j ? q[i][j] : unit;
-    factors(i, j) = u_inverse[i][j];
-    factors(i, k + j) = negative(product(conjugate(signs[i]), conjugate(y_inverse[j][i])));
-  }
-  // Y1^-1 stays, q becomes I - Q S^H
+    const E pivot = row_of_q[now][p];
+    real_e<E> size;
+    const E sign = opposite_phase(pivot, size), u_pp = sum(pivot, negative(sign)), inverse = inverse_of(u_pp);
+    if (threadIdx.x == 0) {
+      signs[p] = sign;
+      tau[p] = from_parts<E>(1 + size);
+    }
+#pragma unroll
+    for (int a = 0; a < tile; ++a) {
+      const int i = r + side * a;
+      const E y = i > p ? product(column_of_q[now][i], inverse) : E{};
+      const E x = i <= p ? product(column_of_X[now][i], inverse) : E{};
+#pragma unroll
+      for (int b = 0; b < tile; ++b) {
+        const int j = c + side * b;
+        const E right = j > p ? row_of_q[now][j] : E{};
+        q.x[a][b] = sum(q.x[a][b], negative(product(y, right)));
+        X.x[a][b] = sum(X.x[a][b], negative(product(x, right)));
+        if (j <= p) N.x[a][b] = sum(N.x[a][b], negative(product(y, row_of_N[now][j])));
+        if (j == p) {
+          if (i > p) q.x[a][b] = y;
+          if (i <= p) X.x[a][b] = x;
+        }
+      }
+    }
+    return true;
+  });
   __syncthreads();
-  if (in) q[i][j] = sum(unit, negative(product(of_Q, conjugate(signs[j]))));
+  N.each([&](E& x, int i, int j) { of_N[i][j] = x; });
+  q.each([&](E& x, int i, int j) {
+    if (i >= k || j >= k) return;
+    A(i, j) = i > j ? x : product(signs[i], R(i, j));
+    Y(i, j) = i > j ? x : i == j ? one : E{};
+  });
+  X.each([&](E& x, int i, int j) {
+    if (i < k && j < k) factors(i, j) = x;
+  });
   __syncthreads();
-  if (in) {
-    E w = zero;
-    for (int p = 0; p < k; ++p) w = sum(w, product(q[i][p], conjugate(y_inverse[j][p])));
+  N.each([&](E& w, int i, int j) {
+    if (i >= k || j >= k) return;
+    factors(i, k + j) = negative(product(conjugate(signs[i]), conjugate(of_N[j][i])));
+    w = conjugate(of_N[j][i]);
+    for (int p = 0; p < k; ++p)
+      w = sum(w, negative(product(product(of_Q[i][p], conjugate(signs[p])), conjugate(of_N[j][p]))));
     W(i, j) = w;
-  }
+  });
 }
 
 /// The tiles of each level, the leaves first, until there is one.
 template <class E>
-std::vector<std::int64_t> tiles_of(std::int64_t m) {
-  std::vector<std::int64_t> tiles = {ceil_div(m, leaf_rows)};
+std::vector<std::int64_t> tiles_of(std::int64_t m, int rows_of_leaf) {
+  std::vector<std::int64_t> tiles = {ceil_div(m, rows_of_leaf)};
   while (tiles.back() > 1) tiles.push_back(ceil_div(tiles.back(), fan_in<E>));
   return tiles;
 }
+/// Those of all levels for up to m rows.
 template <class E>
 std::int64_t all_tiles(std::int64_t m) {
   std::int64_t all = 0;
-  for (const std::int64_t tiles : tiles_of<E>(m)) all += tiles;
+  for (const std::int64_t tiles : tiles_of<E>(m, leaf_rows)) all += tiles;
   return all;
 }
 
@@ -394,16 +402,17 @@ void GivensPanel<T>::factor(View<T> A, View<T> tau, Queue& q) {
   const std::int64_t m = A.rows, k = A.cols, most = orders.most;
   if (k == 0) return;
   DeviceScope scope(q.device());
-  const std::vector<std::int64_t> tiles = tiles_of<E>(m);
+  const bool tall = has_tall_leaves<E>(m);
+  const std::vector<std::int64_t> tiles = tiles_of<E>(m, tall ? tall_leaf_rows : leaf_rows);
   const std::size_t levels = tiles.size();
-  const auto order_bytes = static_cast<std::int64_t>(padded(orders.longest()) * sizeof(std::int32_t)),
+  const auto order_bytes = static_cast<std::int64_t>(padded(orders.longest) * sizeof(std::int32_t)),
              rotation_bytes = static_cast<std::int64_t>(most * (sizeof(E) + sizeof(real_e<E>)));
 
   // The triangles that level l makes begin at row begin[l].
   std::vector<std::int64_t> begin(levels + 1, 0);
   for (std::size_t l = 0; l < levels; ++l) begin[l + 1] = begin[l] + tiles[l] * width;
   auto of_level = [&](const Matrix<T>& M, std::size_t l) { return M({begin[l], begin[l + 1]}, {0, width}); };
-  auto schedule = [&](std::size_t l) { return schedules_.data + (l == 0 ? 0 : orders.merge); };
+  auto schedule = [&](std::size_t l) { return schedules_.data + (l > 0 ? orders.merge : tall ? orders.tall_leaf : orders.leaf); };
   auto first_rotation = [&](std::size_t l) { return begin[l] / width * most; };
 
   for (std::size_t l = 0; l < levels; ++l) {
@@ -412,7 +421,12 @@ void GivensPanel<T>::factor(View<T> A, View<T> tau, Queue& q) {
              cosines_.data + first_rotation(l), raw(sines_.data) + first_rotation(l), most,
              block_of(of_level(triangles_, l)));
     };
-    l == 0 ? up.template operator()<leaf_rows>(A) : up.template operator()<merge_rows<E>>(of_level(triangles_, l - 1));
+    if (l > 0)
+      up.template operator()<merge_rows<E>>(of_level(triangles_, l - 1));
+    else if (tall)
+      up.template operator()<tall_leaf_rows>(A);
+    else
+      up.template operator()<leaf_rows>(A);
   }
   for (std::size_t l = levels; l-- > 0;) {
     auto down = [&]<int rows>(View<T> to) {
@@ -421,16 +435,19 @@ void GivensPanel<T>::factor(View<T> A, View<T> tau, Queue& q) {
              cosines_.data + first_rotation(l), raw(sines_.data) + first_rotation(l), most, raw_value(T(1)),
              block_of(to));
     };
-    l == 0 ? down.template operator()<leaf_rows>(Q_({0, m}, {0, width}))
-           : down.template operator()<merge_rows<E>>(of_level(tops_, l - 1));
+    const View<T> leaves = Q_({0, m}, {0, width});
+    if (l > 0)
+      down.template operator()<merge_rows<E>>(of_level(tops_, l - 1));
+    else if (tall)
+      down.template operator()<tall_leaf_rows>(leaves);
+    else
+      down.template operator()<leaf_rows>(leaves);
   }
   const Range columns{0, k}, both{0, 2 * k}, below{k, m};
   const View<T> top = A(columns, columns);
   Y = YW_({0, m}, columns);
   W = YW_({0, m}, {k, 2 * k});
-  constexpr int bytes = sizeof(Reconstruction<E>);
-  check(cudaFuncSetAttribute(reconstruct_kernel<E>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "givens_panel");
-  reconstruct_kernel<E><<<1, width * width, bytes, stream_of(q)>>>(
+  reconstruct_kernel<E><<<1, square_threads, 0, stream_of(q)>>>(
       block_of(Q_.view()), block_of(of_level(triangles_, levels - 1)), block_of(top), vector_of(tau), block_of(Y),
       block_of(W), block_of(factors_.view()));
   q.launched("givens_panel");
