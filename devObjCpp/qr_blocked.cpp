@@ -18,6 +18,7 @@
 #include "kernels/dispatch.hpp"
 #include "kernels/dispatch_householder.hpp"
 #include "kernels/givens.hpp"
+#include "qr_native_panels.hpp"
 #include "qr_orthogonal.hpp"
 #include "qr_reflect.hpp"
 #include "tuning.hpp"
@@ -57,41 +58,69 @@ class WyBlock {
     unit_lower(A, Y, q);
     gemm(adjoint<T>, Op::NoTrans, T(1), Y, Y, T(0), G, q);
     larft(G, tau, Tri, q);
-    // W = Y T
-    gemm(Op::NoTrans, Op::NoTrans, T(1), Y, Tri, T(0), W, q);
+    multiply(Tri, q);
+  }
+  /// Takes a reflector I - V Tri V^H.
+  void take(View<T> V, View<T> Tri, Queue& q) {
+    Y = V;
+    W = View<T>(W_.data, V.rows, V.cols);
+    multiply(Tri, q);
   }
   /// C = Q^H C
   void apply_adjoint(View<T> C, Queue& q) { apply_block(Y, W, C, products_.view(), q); }
 
  private:
+  /// W = Y T
+  void multiply(View<T> Tri, Queue& q) { gemm(Op::NoTrans, Op::NoTrans, T(1), Y, Tri, T(0), W, q); }
+
   Matrix<T> Y_, W_, gram_, tri_, products_;
   View<T> Y, W;
 };
 
-/// Panels A = Q R of up to m rows and nb columns.
+/// The panels of A, nb columns each, in turn: by the native QR's kernels on a GPU, by a primitive on the host, or by
+/// rotations on a GPU.
 template <class T>
-class Panel {
+class Panels {
  public:
-  Panel(std::int64_t m, std::int64_t nb, Queue& q, Method method) {
-    if constexpr (cuda_built)
+  Panels(View<T> A, View<T> tau, std::int64_t nb, Method method, bool banded, Queue& q) : A_(A), tau_(tau) {
+    if constexpr (cuda_built) {
       if (method == Method::givens) {
-        rotations_.emplace(m, q);
+        rotations_.emplace(A.rows, q);
         room_ = Matrix<T>(width, nb, q);
+      } else if (q.on_cuda() && !banded) {
+        native_.emplace(A, tau, nb, q);
+      }
+    }
+  }
+  void warm(Queue& q) {
+    q.blas();
+    if (native_) native_->warm(q);
+  }
+  /// A(rows, K) = Q R, rows from K.begin on
+  void factor(Range rows, Range K, Queue& q) {
+    turn_ = 1 - turn_;
+    const View<T> here = A_(rows, K), factors = part(tau_, K);
+    if (native_) return native_->end(turn_, K, native_->begin(turn_, K, q), q);
+    if (!rotations_) return householder_panel(here, factors, q);
+    if constexpr (cuda_built)
+      for (std::int64_t j = 0; j < here.cols; j += width) {
+        const Range S{j, std::min(j + width, here.cols)}, below{j, here.rows}, right{S.end, here.cols};
+        rotations_->factor(here(below, S), part(factors, S), q);
+        apply_block(rotations_->Y, rotations_->W, here(below, right), room_.view(), q);
       }
   }
-  void factor(View<T> A, View<T> tau, Queue& q) {
-    if (!rotations_) return householder_panel(A, tau, q);
-    if constexpr (cuda_built)
-      for (std::int64_t j = 0; j < A.cols; j += width) {
-        const Range K{j, std::min(j + width, A.cols)}, below{j, A.rows}, right{K.end, A.cols};
-        rotations_->factor(A(below, K), part(tau, K), q);
-        apply_block(rotations_->Y, rotations_->W, A(below, right), room_.view(), q);
-      }
+  /// The reflector of the panel factored last.
+  void load(WyBlock<T>& block, Range rows, Range K, Queue& q) const {
+    if (native_) return block.take(native_->V(turn_, K.begin, K.size()), native_->Tri(turn_, K.size()), q);
+    block.load(A_(rows, K), part(tau_, K), q);
   }
 
  private:
   static constexpr std::int64_t width = cuda::givens_panel_width;
-  std::optional<cuda::GivensPanel<T>> rotations_;  // none: a panel is a primitive
+  View<T> A_, tau_;
+  std::optional<cuda::GivensPanel<T>> rotations_;
+  std::optional<NativePanels<T>> native_;  // V and T of two panels in turn, since one is made while the last is applied
+  int turn_ = 1;
   Matrix<T> room_;
 };
 
@@ -107,26 +136,27 @@ void geqrf_blocked(View<T> A, View<T> tau, Queue& q, QrOptions options, std::opt
 
   // All memory first: when there is none, A is as it was.
   WyBlock<T> block(m, nb, n, q);
-  Panel<T> panel(m, nb, q, options.method);
+  Panels<T> panels(A, tau, nb, options.method, band.has_value(), q);
   q.blas();
   SideQueue side(q, true);
   Queue& ahead = side;
-  ahead.blas();
+  panels.warm(ahead);
 
-  panel.factor(A({0, rows_end(nb)}, {0, nb}), part(tau, {0, nb}), q);
+  panels.factor({0, rows_end(nb)}, {0, nb}, ahead);
+  q.wait_for(ahead.record());
   for (std::int64_t j = 0; j < k; j += nb) {
     const Range K{j, std::min(j + nb, k)}, below{j, rows_end(K.end)};
     const Range next{K.end, std::max(K.end, std::min(K.end + nb, k))}, under{K.end, rows_end(next.end)};
     const Range rest{next.end, std::max(next.end, columns_end(below.end))};
     if (K.end == n) break;
-    block.load(A(below, K), part(tau, K), q);
+    panels.load(block, below, K, q);
 
     // next
     block.apply_adjoint(A(below, next), q);
     // panel
     if (next.size() > 0) {
       ahead.wait_for(q.record());
-      panel.factor(A(under, next), part(tau, next), ahead);
+      panels.factor(under, next, ahead);
     }
     // rest
     block.apply_adjoint(A(below, rest), q);

@@ -19,7 +19,7 @@ template <class T>
 void qr_panel_native(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q);
 
 /// The part of a queue's scratch memory that a panel may need, to be had beforehand by q.scratch(...).
-inline constexpr std::size_t qr_panel_scratch_bytes = 1 << 20;
+inline constexpr std::size_t qr_panel_scratch_bytes = 6 << 20;
 
 /// How a panel is spread over the GPU; 0: chosen from its height. For measurements.
 struct QrPanelSpread {

@@ -298,7 +298,13 @@ TEST_P(QrNative, TallPanels) {
         expect_lapacks(A, r.f, lapack_qr(A), By::matrix, what);
         expect_reflector(r, m % 3, what);
       }
-    if (cuda::qr_panel_tall_width < T >> 32) {
+    if constexpr (cuda::qr_panel_tall_width<T> > 32) {
+      for (auto [m, w] : {std::pair<std::int64_t, std::int64_t>{65, 64}, {129, 33}, {300, 47}, {1023, 63}, {2000, 48}}) {
+        const Dense<T> A = random<T>(m, w, std::uint32_t(m));
+        const PanelResult<T> r = factor_tall(A, 1, q());
+        expect_lapacks(A, r.f, lapack_qr(A), By::matrix, shape_name(m, w));
+        expect_reflector(r, 1, shape_name(m, w));
+      }
       const Dense<T> A = random<T>(4000, 64, 8), B = random<T>(4000, 50, 9);
       for (bool by_columns : {false, true}) {
         expect_lapacks(A, factor_tall(A, 0, q(), by_columns).f, lapack_qr(A), By::matrix, "64 columns");
@@ -343,7 +349,7 @@ TEST_P(QrNative, TallPanelsThatDefeatCholeskyQr) {
 TEST_P(QrNative, TallMatrices) {
   if (!q().on_cuda()) return;
   with_type([&]<class T>(T) {
-    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{9000, 130}, {20000, 70}, {60000, 40}}) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{8200, 300}, {9000, 130}, {20000, 70}, {60000, 40}}) {
       const Dense<T> A = random<T>(m, n, 7);
       expect_lapacks(A, factor_qr(A, q(), {Method::native}), lapack_qr(A), By::matrix, shape_name(m, n));
     }
