@@ -50,7 +50,7 @@ void measure(char type, Shape shape, const Options& o, const std::vector<std::st
       o.repeat, [&] { devobj::copy<T>(A, W, q); },
       [&] {
         if (routine == Routine::getrf)
-          info = getrf<T>(W, ipiv, q, LuOptions{o.method, o.block, nullptr, 0, o.math});
+          info = getrf<T>(W, ipiv, q, LuOptions{o.method, o.block, nullptr, o.inner_block, o.math});
         else
           geqrf<T>(W, tau, q, QrOptions{o.method, o.block, nullptr, o.math});
       },

@@ -20,7 +20,7 @@ struct Options {
   std::string shape = "square";
   devobj::Method method = devobj::Method::automatic;
   std::string method_name = "auto";
-  std::int64_t block = 0;
+  std::int64_t block = 0, inner_block = 0;
   devobj::Math math = devobj::Math::automatic;
   devobj::Backend backend = devobj::Backend::automatic;
   std::vector<std::string> peers = {"default"};

@@ -1,5 +1,6 @@
 // On a GPU only: the native LU beyond what test_lu*.cpp ask of every method: every shape of the panel kernel, panels of every height,
 // info on the device, and the arguments that only it has.
+#include "devobj/rng.hpp"
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
 
@@ -69,6 +70,38 @@ TEST_P(LuNative, ALargeSquareMatrix) {
         const LuFactors<T> f = factor_lu(A, q(), options);
         EXPECT_LE(lu_residual(A, f), 1) << "blocks of " << options.block;  // 0.03 was measured
         EXPECT_TRUE(pivots_in_range(f));
+      }
+    }
+  });
+}
+
+/// From order 16,000 on in double precision the rest is updated in two parts; here their border moves several times.
+TEST_P(LuNative, TheRestInTwoParts) {
+  with_type([&]<class T>(T) {
+    if constexpr (sizeof(real_t<T>) == 8) {
+      const std::int64_t n = 16100;
+      Matrix<T> A(n, n, q()), LU(n, n, q()), x(n, 1, q()), b(n, 1, q());
+      Rng rng(q(), Generator::philox, 12);
+      rng.uniform<T>(-1, 1, A, q());
+      laset<T>(Uplo::General, T(1), T(1), x, q());
+      gemv<T>(Op::NoTrans, T(1), A, x, T(0), b, q());
+      const double size = lange<T>(Norm::Max, b, q());
+      Dense<std::int32_t> first;
+      for (const LuOptions& options : {LuOptions{Method::native}, LuOptions{Method::native, 1024, nullptr, 128},
+                                       LuOptions{Method::native, 320, nullptr, 64}}) {
+        copy<T>(A, LU, q());
+        copy<T>(b, x, q());
+        Matrix<std::int32_t> ipiv(n, 1, q());
+        EXPECT_EQ(getrf<T>(LU, ipiv.view(), q(), options), 0);
+        const Dense<std::int32_t> pivots = download<std::int32_t>(ipiv, q());
+        if (first.size() == 0) first = pivots;
+        expect_same(pivots, first, "pivots, blocks of " + std::to_string(options.block));
+        getrs<T>(Op::NoTrans, LU, ipiv.view(), x, q());
+        Matrix<T> rest(n, 1, q());
+        copy<T>(b, rest, q());
+        gemv<T>(Op::NoTrans, T(-1), A, x, T(1), rest, q());
+        // rounding gives 1e-10; a part that is not updated, or other rows exchanged, about 1
+        EXPECT_LE(lange<T>(Norm::Max, rest, q()), 1e-8 * size) << "blocks of " << options.block;
       }
     }
   });
