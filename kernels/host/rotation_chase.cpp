@@ -11,9 +11,8 @@
 namespace devobj::host {
 namespace {
 
-constexpr std::int64_t chunk = 32;  // rotations of a chain that are applied before the next chain's
-constexpr std::int64_t strips_deep =
-    8;  // strips of rows of Q that go through a chunk together: less than the first cache
+constexpr std::int64_t chunk = 32;           // rotations of a chain that are applied before the next chain's
+constexpr std::int64_t carry_bytes = 16384;  // rows of Q that go through the chains together: half of a first cache
 
 /// r = c f + s g, 0 = c g - s f; as LAPACK's lartg safe from overflow and underflow.
 template <class R>
@@ -46,34 +45,59 @@ class Chains {
   }
   std::int64_t length() const { return length_; }
 
-  /// Rotations begin <= u < end of all chains, on `strips` strips `lanes` apart. `limit`: no neighbour from there on.
-  void apply(R* x, std::int64_t step, std::int64_t strips, std::int64_t begin, std::int64_t end,
-             std::int64_t limit) const {
-    apply(x, step, strips, begin, end, limit, [](std::int64_t, std::int64_t) {});
-  }
-  /// The same; before neighbours are needed for the first time fetch(i0, i1) is called for them.
-  template <class Fetch>
-  void apply(R* x, std::int64_t step, std::int64_t strips, std::int64_t begin, std::int64_t end, std::int64_t limit,
-             const Fetch& fetch) const {
+  /// Rotations begin <= u < end of all chains on a strip. `limit`: no neighbour from there on.
+  void apply(R* x, std::int64_t begin, std::int64_t end, std::int64_t limit) const {
+    constexpr std::int64_t step = chain_lanes<R>;
     const ChainKernels<R>& kernels = chain_kernels<R>();
-    std::int64_t fetched = ascending_ ? 0 : limit;
     const std::int64_t chunks = (end - begin + chunk - 1) / chunk;
     for (std::int64_t i = 0; i < chunks; ++i) {
       const std::int64_t u0 = ascending_ ? begin + i * chunk : std::max(begin, end - (i + 1) * chunk);
       const std::int64_t u1 = ascending_ ? std::min(end, u0 + chunk) : end - i * chunk;
-      const std::int64_t upto = ascending_ ? std::max(fetched, std::min(limit, u1 + p_)) : std::min(fetched, u0);
-      fetch(std::min(fetched, upto), std::max(fetched, upto));
-      fetched = upto;
-      for (std::int64_t strip = 0; strip < strips; ++strip)
-        for (std::int64_t t = 0; t < p_; ++t) {
-          const std::int64_t last = std::min({u1, count_[static_cast<std::size_t>(t)], limit - 1 - at(t)});
-          R* base = x + strip * chain_lanes<R> + at(t) * step;
-          const R *c = c_.data() + t * length_, *s = s_.data() + t * length_;
-          (ascending_ ? kernels.ascend : kernels.descend)(base, step, c, s, u0, last);
-        }
+      for (std::int64_t t = 0; t < p_; ++t) {
+        const std::int64_t last = std::min({u1, count_[static_cast<std::size_t>(t)], limit - 1 - at(t)});
+        const R *c = c_.data() + t * length_, *s = s_.data() + t * length_;
+        (ascending_ ? kernels.ascend : kernels.descend)(x + at(t) * step, step, c, s, u0, last);
+      }
     }
-    fetch(ascending_ ? fetched : 0, ascending_ ? limit : fetched);
   }
+
+  /// All rotations, from columns of `from` to those of `to`, which may be the same. A column goes through all chains at
+  /// once: `carry` holds the neighbour that the next one of each chain meets.
+  ///
+  ///   ascending        +--- chain 0 ---+  z  +--- chain 1 ---+  z          p = 2: column 2 + u comes, column u is
+  ///   from(2 + u)  ->  | carry: 1 + u  | ->  | carry: u      | ->  to(u)   done; the carries are 2 + u and 1 + u
+  void through(View<R> from, View<R> to, R* carry) const {
+    const ChainKernels<R>& kernels = chain_kernels<R>();
+    const std::int64_t rows = to.rows;
+    auto column = [&](View<R> A, std::int64_t j) { return A.data + j * A.ld; };
+    typename ChainKernels<R>::Columns x{column(from, ascending_ ? p_ : 0),
+                                        from.ld,
+                                        column(to, ascending_ ? 0 : p_),
+                                        to.ld,
+                                        carry,
+                                        rows,
+                                        c_.data(),
+                                        s_.data(),
+                                        length_};
+    for (std::int64_t t = 0; t < p_; ++t)
+      std::copy_n(column(from, ascending_ ? p_ - 1 - t : length_ + t), rows, carry + t * rows);
+    if (!ascending_) {
+      kernels.descend_columns(x, 0, p_, 0, length_);
+      for (std::int64_t t = 0; t < p_; ++t) std::copy_n(carry + t * rows, rows, column(to, t));
+    } else {
+      kernels.ascend_columns(x, 0, p_, 0, count_[0]);
+      // where columns end, so do the chains one after the other, and their last neighbour goes to the next chain
+      std::int64_t first = 0;
+      for (std::int64_t u = count_[0]; u < length_; ++u) {
+        x.from = carry + first++ * rows, x.ld_from = 0;
+        kernels.ascend_columns(x, first, p_, u, u + 1);
+      }
+      for (std::int64_t t = first; t < p_; ++t) std::copy_n(carry + t * rows, rows, column(to, length_ + p_ - 1 - t));
+    }
+    if (from.data == to.data) return;
+    for (std::int64_t j = length_ + p_; j < to.cols; ++j) std::copy_n(column(from, j), rows, column(to, j));
+  }
+  std::int64_t chains() const { return p_; }
 
  private:
   std::size_t size() const { return static_cast<std::size_t>(p_ * length_); }
@@ -90,45 +114,25 @@ std::vector<R>& strip_memory(std::int64_t rows) {
   return memory;
 }
 
-/// Q = Q G, or from G if `from` is there, rows begin ... end of Q. `from` is read as it is needed, and not copied
-/// before: for one chain the memory traffic is the time.
-template <class R>
-void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t lanes = chain_lanes<R>;
-  std::int64_t row = begin;
-  while (end - row >= lanes) {
-    const std::int64_t strips = std::min((end - row) / lanes, strips_deep);
-    chains.apply(Q.data + row, Q.ld, strips, 0, chains.length(), Q.cols, [&](std::int64_t j0, std::int64_t j1) {
-      if (from.empty()) return;
-      for (std::int64_t j = j0; j < j1; ++j)
-        std::copy_n(from.data + row + j * from.ld, strips * lanes, Q.data + row + j * Q.ld);
-    });
-    row += strips * lanes;
-  }
-  if (row == end) return;
-  // what is left over, in a strip of its own
-  std::vector<R>& strip = strip_memory<R>(Q.cols);
-  const std::int64_t rest = end - row;
-  const View<R> old = from.empty() ? Q : from;
-  for (std::int64_t j = 0; j < Q.cols; ++j) {
-    std::copy_n(old.data + row + j * old.ld, rest, strip.data() + j * lanes);
-    std::fill_n(strip.data() + j * lanes + rest, lanes - rest, R(0));
-  }
-  chains.apply(strip.data(), lanes, 1, 0, chains.length(), Q.cols);
-  for (std::int64_t j = 0; j < Q.cols; ++j) std::copy_n(strip.data() + j * lanes, rest, Q.data + row + j * Q.ld);
-}
-
-/// The team shares the rows of Q.
+/// Q = Q G, or from G if `from` is there, which is read as it is needed, and not copied before: for one chain the memory
+/// traffic is the time. The team shares the rows of Q.
 template <class R>
 void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q) {
   if (Q.empty()) return;
-  constexpr std::int64_t unit = chain_lanes<R> * strips_deep;
+  constexpr std::int64_t lanes = chain_lanes<R>;
   const std::size_t bytes = static_cast<std::size_t>(Q.size()) * sizeof(R);
   Team& team = Team::shared();
-  team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
-    const std::int64_t pieces = (Q.rows + unit - 1) / unit;
-    for (std::int64_t piece = me.rank(); piece < pieces; piece += me.size())
-      rotate_columns(chains, from, Q, piece * unit, std::min(Q.rows, (piece + 1) * unit));
+  const int threads = threads_for(bytes, std::size_t{1} << 19, team.size());
+  const std::int64_t most = carry_bytes / (chains.chains() * static_cast<std::int64_t>(sizeof(R)));
+  const std::int64_t pieces = std::max<std::int64_t>(threads, (Q.rows + most - 1) / most);
+  const std::int64_t unit = ((Q.rows + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
+  const View<R> source = from.empty() ? Q : from;
+  team.run(threads, [&](Team::Member& me) {
+    std::vector<R>& carry = strip_memory<R>(chains.chains() * unit / lanes);
+    for (std::int64_t row = me.rank() * unit; row < Q.rows; row += me.size() * unit) {
+      const Range part{row, std::min(Q.rows, row + unit)};
+      chains.through(source(part, {0, Q.cols}), Q(part, {0, Q.cols}), carry.data());
+    }
   });
 }
 
@@ -146,7 +150,7 @@ void rotate_rows(const Chains<R>& chains, View<R> A, const Height& height) {
       const std::int64_t j = piece * lanes, cols = std::min(lanes, A.cols - j), rows = height(j + cols - 1);
       std::vector<R>& strip = strip_memory<R>(rows);
       kernels.pack(A.data + j * A.ld, A.ld, rows, cols, strip.data());
-      chains.apply(strip.data(), lanes, 1, 0, std::min(chains.length(), rows), rows);
+      chains.apply(strip.data(), 0, std::min(chains.length(), rows), rows);
       kernels.unpack(strip.data(), rows, cols, A.data + j * A.ld, A.ld);
     }
   });
@@ -168,7 +172,7 @@ void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) 
     const std::int64_t width = std::min(lanes, H.cols - j), height = std::min(rows, j + width + p);
     std::vector<R>& strip = strip_memory<R>(height);
     kernels.pack(H.data + j * H.ld, H.ld, height, width, strip.data());
-    chains.apply(strip.data(), lanes, 1, 0, std::min(j, cols), height);
+    chains.apply(strip.data(), 0, std::min(j, cols), height);
     for (std::int64_t u = j; u < std::min(j + width, cols); ++u)
       for (std::int64_t t = 0; t < p; ++t) {
         const std::int64_t i = p - 1 - t + u;
