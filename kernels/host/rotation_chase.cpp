@@ -28,7 +28,8 @@ void make_rotation(R f, R g, R& c, R& s, R& r) {
 }
 
 /// p chains of `length` rotations: rotation u of chain t acts on neighbours at(t) + u and the next. Ascending chains
-/// begin at p - 1, p - 2, ... (chase_down), descending ones end at 0, 1, ... (chase_up).
+/// begin at p - 1, p - 2, ... (chase_down), descending ones end at 0, 1, ... (chase_up). Chains are of one length, or
+/// those in the middle of the matrix, chain 0 of ascending and the last of descending ones, the shortest by one each.
 ///
 /// The first `chunk` rotations of all chains come before the others of any: rotations of different chains that change
 /// places by this have no neighbour in common.
@@ -66,40 +67,63 @@ class Chains {
   ///
   ///   ascending        +--- chain 0 ---+  z  +--- chain 1 ---+  z          p = 2: column 2 + u comes, column u is
   ///   from(2 + u)  ->  | carry: 1 + u  | ->  | carry: u      | ->  to(u)   done; the carries are 2 + u and 1 + u
-  void through(View<R> from, View<R> to, R* carry) const {
-    const ChainKernels<R>& kernels = chain_kernels<R>();
+  ///
+  /// first_absent: the first p columns come in as zeros (ascending) or go (descending), and the other matrix has p
+  /// columns fewer.
+  void through(View<R> from, View<R> to, bool first_absent, R* carry) const {
     const std::int64_t rows = to.rows;
-    auto column = [&](View<R> A, std::int64_t j) { return A.data + j * A.ld; };
-    typename ChainKernels<R>::Columns x{column(from, ascending_ ? p_ : 0),
-                                        from.ld,
-                                        column(to, ascending_ ? 0 : p_),
-                                        to.ld,
-                                        carry,
-                                        rows,
-                                        c_.data(),
-                                        s_.data(),
-                                        length_};
-    for (std::int64_t t = 0; t < p_; ++t)
-      std::copy_n(column(from, ascending_ ? p_ - 1 - t : length_ + t), rows, carry + t * rows);
-    if (!ascending_) {
-      kernels.descend_columns(x, 0, p_, 0, length_);
-      for (std::int64_t t = 0; t < p_; ++t) std::copy_n(carry + t * rows, rows, column(to, t));
+    auto take = [&](std::int64_t t, std::int64_t j) { std::copy_n(column(from, j), rows, carry + t * rows); };
+    auto leave = [&](std::int64_t t, std::int64_t j) { std::copy_n(carry + t * rows, rows, column(to, j)); };
+    Columns x{from.data, from.ld, to.data, to.ld, carry, rows, c_.data(), s_.data(), length_};
+    if (ascending_) {
+      if (first_absent) std::fill_n(carry, p_ * rows, R(0));
+      for (std::int64_t t = 0; t < p_ && !first_absent; ++t) take(t, p_ - 1 - t);
+      if (!first_absent) x.from += p_ * from.ld;
+      const std::int64_t first = ascend(x);
+      for (std::int64_t t = first; t < p_; ++t) leave(t, length_ + p_ - 1 - t);
     } else {
-      kernels.ascend_columns(x, 0, p_, 0, count_[0]);
-      // where columns end, so do the chains one after the other, and their last neighbour goes to the next chain
-      std::int64_t first = 0;
-      for (std::int64_t u = count_[0]; u < length_; ++u) {
-        x.from = carry + first++ * rows, x.ld_from = 0;
-        kernels.ascend_columns(x, first, p_, u, u + 1);
-      }
-      for (std::int64_t t = first; t < p_; ++t) std::copy_n(carry + t * rows, rows, column(to, length_ + p_ - 1 - t));
+      const std::int64_t ready = count_.back() < length_ ? 1 : p_;
+      for (std::int64_t t = 0; t < ready; ++t) take(t, length_ + t);
+      if (!first_absent) x.to += p_ * to.ld;
+      descend(x, ready);
+      for (std::int64_t t = 0; t < p_ && !first_absent; ++t) leave(t, t);
     }
     if (from.data == to.data) return;
-    for (std::int64_t j = length_ + p_; j < to.cols; ++j) std::copy_n(column(from, j), rows, column(to, j));
+    const std::int64_t ahead = first_absent ? (ascending_ ? p_ : -p_) : 0;  // column j of from is j + ahead of to
+    for (std::int64_t j = length_ + p_; j < to.cols + (ascending_ ? 0 : -ahead); ++j) {
+      const std::int64_t source = ascending_ ? j - ahead : j, target = ascending_ ? j : j + ahead;
+      std::copy_n(column(from, source), rows, column(to, target));
+    }
   }
   std::int64_t chains() const { return p_; }
 
  private:
+  using Columns = typename ChainKernels<R>::Columns;
+  static R* column(View<R> A, std::int64_t j) { return A.data + j * A.ld; }
+
+  // Where columns end, so do the chains one after the other, and the last neighbour of one goes to the next. Returns the
+  // first chain with a neighbour left.
+  std::int64_t ascend(Columns x) const {
+    const ChainKernels<R>& kernels = chain_kernels<R>();
+    kernels.ascend_columns(x, 0, p_, 0, count_[0]);
+    std::int64_t first = 0;
+    for (std::int64_t u = count_[0]; u < length_; ++u) {
+      x.from = x.carry + first++ * x.rows, x.ld_from = 0;
+      kernels.ascend_columns(x, first, p_, u, u + 1);
+    }
+    return first;
+  }
+  // Chains from `ready` on begin, one after the other, with what the chain before has done first.
+  void descend(Columns x, std::int64_t ready) const {
+    const ChainKernels<R>& kernels = chain_kernels<R>();
+    std::int64_t u = length_;
+    for (Columns y = x; ready < p_; ++ready, --u) {
+      y.to = x.carry + ready * x.rows, y.ld_to = 0;
+      kernels.descend_columns(y, 0, ready, u - 1, u);
+    }
+    kernels.descend_columns(x, 0, p_, 0, u);
+  }
+
   std::size_t size() const { return static_cast<std::size_t>(p_ * length_); }
   bool ascending_;
   std::int64_t p_, length_;
@@ -117,7 +141,7 @@ std::vector<R>& strip_memory(std::int64_t rows) {
 /// Q = Q G, or from G if `from` is there, which is read as it is needed, and not copied before: for one chain the memory
 /// traffic is the time. The team shares the rows of Q.
 template <class R>
-void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q) {
+void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, bool first_absent = false) {
   if (Q.empty()) return;
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::size_t bytes = static_cast<std::size_t>(Q.size()) * sizeof(R);
@@ -131,7 +155,7 @@ void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q) {
     std::vector<R>& carry = strip_memory<R>(chains.chains() * unit / lanes);
     for (std::int64_t row = me.rank() * unit; row < Q.rows; row += me.size() * unit) {
       const Range part{row, std::min(Q.rows, row + unit)};
-      chains.through(source(part, {0, Q.cols}), Q(part, {0, Q.cols}), carry.data());
+      chains.through(source(part, {0, source.cols}), Q(part, {0, Q.cols}), first_absent, carry.data());
     }
   });
 }
@@ -156,15 +180,12 @@ void rotate_rows(const Chains<R>& chains, View<R> A, const Height& height) {
   });
 }
 
-}  // namespace
-
 // Chain t takes the lowest subdiagonal but t away: rotation u makes H(p - t + u, u) zero. A strip of columns first gets
 // all rotations of the columns before; then each of its columns makes its own, for itself and the columns after.
 template <class R>
-void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
+Chains<R> chains_down(View<R> H, std::int64_t p) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::int64_t rows = H.rows, cols = std::min(H.cols, rows - 1);
-  if (cols <= 0) return;
   Chains<R> chains(true, p, cols);
   for (std::int64_t t = 0; t < p; ++t) chains.set_count(t, std::min(cols, rows - p + t));
   const ChainKernels<R>& kernels = chain_kernels<R>();
@@ -186,19 +207,20 @@ void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) 
       }
     kernels.unpack(strip.data(), height, width, H.data + j * H.ld, H.ld);
   }
-  rotate_columns(chains, from, Q);
-  rotate_rows(chains, D, [&](std::int64_t) { return D.rows; });
+  return chains;
 }
 
-// Chain t makes W(start + t, t), ..., W(t + 1, t) zero, from below.
+// Chain t makes W(from below, t), ..., W(t + 1, t) zero: from row start + t on, where those below are zero, or from the
+// last row on.
 template <class R>
-void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start) {
-  const std::int64_t p = W.cols, rows = W.rows;
-  if (start <= 0 || p == 0) return;
-  Chains<R> chains(false, p, start);
+Chains<R> chains_up(View<R> W, std::int64_t start, bool tail_done) {
+  const std::int64_t p = W.cols;
+  Chains<R> chains(false, p, tail_done ? start : W.rows - 1);
   for (std::int64_t t = 0; t < p; ++t) {
+    const std::int64_t count = tail_done ? start : W.rows - 1 - t;
+    chains.set_count(t, count);
     R* w = W.data + t * W.ld;
-    for (std::int64_t u = start - 1; u >= 0; --u) {
+    for (std::int64_t u = count - 1; u >= 0; --u) {
       const std::int64_t i = u + t;
       R &c = chains.c(t, u), &s = chains.s(t, u), r;
       make_rotation(w[i], w[i + 1], c, s, r);
@@ -206,7 +228,7 @@ void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::in
     }
     for (std::int64_t j = t + 1; j < p; ++j) {
       R* x = W.data + j * W.ld;
-      for (std::int64_t u = start - 1; u >= 0; --u) {
+      for (std::int64_t u = count - 1; u >= 0; --u) {
         const std::int64_t i = u + t;
         const R c = chains.c(t, u), s = chains.s(t, u), y = x[i], z = x[i + 1];
         x[i] = c * y + s * z;
@@ -214,14 +236,67 @@ void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::in
       }
     }
   }
-  rotate_rows(chains, A, [&](std::int64_t j) { return std::min(rows, j + 1 + p); });
-  rotate_columns(chains, from, Q);
-  rotate_rows(chains, D, [&](std::int64_t) { return rows; });
+  return chains;
 }
 
-#define INSTANTIATE(R)                                                            \
-  template void rotate_down<R>(View<R>, std::int64_t, View<R>, View<R>, View<R>); \
-  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t);
+/// A = G^H A for an upper trapezoidal A, which gets p subdiagonals.
+template <class R>
+void rotate_trapezoid(const Chains<R>& chains, View<R> A) {
+  rotate_rows(chains, A, [&](std::int64_t j) { return std::min(A.rows, j + 1 + chains.chains()); });
+}
+template <class R>
+void rotate_all_rows(const Chains<R>& chains, View<R> D) {
+  rotate_rows(chains, D, [&](std::int64_t) { return D.rows; });
+}
+
+}  // namespace
+
+template <class R>
+void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
+  if (std::min(H.cols, H.rows - 1) <= 0) return;
+  const Chains<R> chains = chains_down(H, p);
+  rotate_columns(chains, from, Q);
+  rotate_all_rows(chains, D);
+}
+
+template <class R>
+void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start, bool tail_done) {
+  if (start <= 0 || W.cols == 0) return;
+  const Chains<R> chains = chains_up(W, start, tail_done);
+  rotate_trapezoid(chains, A);
+  rotate_columns(chains, from, Q);
+  rotate_all_rows(chains, D);
+}
+
+template <class R>
+void rotate_rows_in(View<R> H, std::int64_t p, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
+  const Chains<R> chains = chains_down(H, p);
+  const Range before{0, k}, in{k, k + p}, behind{k + p, Q1.rows}, all{0, Q.cols}, all1{0, Q1.cols};
+  rotate_columns(chains, Q(before, all), Q1(before, all1), true);
+  rotate_columns(chains, Q({k, Q.rows}, all), Q1(behind, all1), true);
+  const View<R> fresh = Q1(in, all1);
+  for (std::int64_t j = 0; j < fresh.cols; ++j)
+    for (std::int64_t i = 0; i < p; ++i) fresh.data[i + j * fresh.ld] = R(i == j);
+  rotate_columns(chains, View<R>{}, fresh);
+  rotate_all_rows(chains, D);
+}
+
+template <class R>
+void rotate_rows_out(View<R> W, View<R> A, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
+  const std::int64_t p = W.cols;
+  const Chains<R> chains = chains_up(W, W.rows - p, false);
+  rotate_trapezoid(chains, A);
+  const Range all{0, Q.cols}, all1{0, Q1.cols};
+  rotate_columns(chains, Q({0, k}, all), Q1({0, k}, all1), true);
+  rotate_columns(chains, Q({k + p, Q.rows}, all), Q1({k, Q1.rows}, all1), true);
+  rotate_all_rows(chains, D);
+}
+
+#define INSTANTIATE(R)                                                                             \
+  template void rotate_down<R>(View<R>, std::int64_t, View<R>, View<R>, View<R>);                  \
+  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t, bool);     \
+  template void rotate_rows_in<R>(View<R>, std::int64_t, View<R>, std::int64_t, View<R>, View<R>); \
+  template void rotate_rows_out<R>(View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>);
 INSTANTIATE(float)
 INSTANTIATE(double)
 #undef INSTANTIATE

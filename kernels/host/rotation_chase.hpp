@@ -10,9 +10,18 @@ namespace devobj::host {
 template <class R>
 void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D);
 
-/// chase_up of qr_update_chase.hpp for W (rows x p) whose rows from `start` on are upper trapezoidal, rows >= start +
-/// p.
+/// chase_up of qr_update_chase.hpp for W (rows x p). tail_done: W's rows from `start` on are upper trapezoidal, rows >=
+/// start + p; otherwise start = rows - p.
 template <class R>
-void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start);
+void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start, bool tail_done);
+
+/// rotate_down of [0 Q; I 0] with the rows of I from row k on, into Q1, which has p rows and columns more than Q.
+template <class R>
+void rotate_rows_in(View<R> H, std::int64_t p, View<R> Q, std::int64_t k, View<R> Q1, View<R> D);
+
+/// rotate_up of Q for W (rows x p, rows > p) to its end, A with at least rows - p columns; Q1 is Q G without its first p
+/// columns and without rows k ... k + p - 1.
+template <class R>
+void rotate_rows_out(View<R> W, View<R> A, View<R> Q, std::int64_t k, View<R> Q1, View<R> D);
 
 }  // namespace devobj::host
