@@ -9,6 +9,7 @@
 #include "kernels/host/rotation_chase.hpp"
 #include "kernels/qr_update.hpp"
 #include "qr_orthogonal.hpp"
+#include "qr_update_parts.hpp"
 
 namespace devobj {
 namespace {
@@ -234,10 +235,12 @@ void sweep_up(View<T> W, View<T> more, View<T> R, View<T> Q, View<T> D, std::int
 }  // namespace
 
 template <class T>
-void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block, View<T> from) {
+void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block, View<T> from,
+                View<T> H_from) {
   if constexpr (!is_complex<T>)
     if (by_rotations<T>(p, block, q) && p > 0 && std::min(H.cols, H.rows - 1) > 0)
-      return q.submit("chase_down", [=] { host::rotate_down(H, std::min(p, H.rows - 1), from, Q, D); });
+      return q.submit("chase_down", [=] { host::rotate_down(H_from, H, std::min(p, H.rows - 1), from, Q, D); });
+  if (!H_from.empty()) copy_band(H_from, p, H, q);
   if (!from.empty()) copy(from, Q, q);
   // From the lowest subdiagonals on: rows `from` ... hold a matrix with `piece` subdiagonals.
   for (std::int64_t end = std::min(p, H.rows - 1); end > 0;) {
@@ -284,12 +287,12 @@ bool chase_rows_in(View<T> H, std::int64_t p, View<T> Q, std::int64_t k, View<T>
 }
 
 template <class T>
-bool chase_rows_out(View<T> W, View<T> R, View<T> Q, std::int64_t k, View<T> Q1, View<T> D, Queue& q,
+bool chase_rows_out(View<T> W, View<T> R, View<T> R1, View<T> Q, std::int64_t k, View<T> Q1, View<T> D, Queue& q,
                     std::int64_t block) {
   const std::int64_t p = W.cols, start = W.rows - p;
   if constexpr (!is_complex<T>)
     if (by_rotations<T>(p, block, q) && p > 0 && 0 < start && start <= R.cols) {
-      q.submit("chase_up", [=] { host::rotate_rows_out(W, R, Q, k, Q1, D); });
+      q.submit("chase_up", [=] { host::rotate_rows_out(W, R, R1, Q, k, Q1, D); });
       return true;
     }
   return false;
@@ -297,8 +300,9 @@ bool chase_rows_out(View<T> W, View<T> R, View<T> Q, std::int64_t k, View<T> Q1,
 
 #define INSTANTIATE(T)                                                                        \
   template bool chase_rows_in<T>(View<T>, std::int64_t, View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t); \
-  template bool chase_rows_out<T>(View<T>, View<T>, View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t); \
-  template void chase_down<T>(View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t, View<T>); \
+  template bool chase_rows_out<T>(View<T>, View<T>, View<T>, View<T>, std::int64_t, View<T>, View<T>, Queue&,           \
+                                  std::int64_t);                                                                        \
+  template void chase_down<T>(View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t, View<T>, View<T>); \
   template void chase_up<T>(View<T>, View<T>, View<T>, View<T>, bool, Queue&, std::int64_t, View<T>);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

@@ -105,11 +105,11 @@ void qr_remove_cols(std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T
     if (!in_place) copy(cols_of(Q, {0, chased ? below.begin : rows}), cols_of(Q1, {0, chased ? below.begin : rows}), q);
     if (!absent(rhs.d)) copy(rhs.d, rhs.d1, q);
     if (left == 0) return;
-    const View<T> right1 = R1(all_rows(R1), {k, n - p});
-    copy_upper_from(R, k + p, right1, q);
-    return chase_down(right1(below, {0, left}), p, Q1(all_rows(Q1), below),
+    const Range right{k + p, n}, right1{k, n - p};
+    copy(R({0, below.begin}, right), R1({0, below.begin}, right1), q);
+    return chase_down(R1(below, right1), p, Q1(all_rows(Q1), below),
                       absent(rhs.d1) ? View<T>{} : rhs.d1(below, all_cols(rhs.d1)), q, options.block,
-                      chased && !in_place ? cols_of(Q, below) : View<T>{});
+                      chased && !in_place ? cols_of(Q, below) : View<T>{}, R(below, right));
   }
   // Rows and columns that go at the end are in copies.
   const Range kept{0, left}, kept1{k, n - p}, above{0, k};

@@ -128,23 +128,20 @@ std::int64_t qr_remove_rows(std::int64_t k, std::int64_t p, View<T> Q, View<T> R
   const std::int64_t inner = s.full() ? m : n + p;  // columns of the Q that is transformed
   const Range K{k, k + p}, old{0, R.rows}, fresh{n, inner}, all{0, m}, sides = all_cols(rhs.d);
   const Range stay{p, inner};
-  Matrix<T> E, H(inner, n, q), W(inner, p, q), d(absent(rhs.d) ? 0 : inner, rhs.d.cols, q);
-  copy_upper(R, H.view(), q);
+  Matrix<T> W(inner, p, q), d(absent(rhs.d) ? 0 : inner, rhs.d.cols, q);
   if (!absent(rhs.d)) copy(rhs.d, d(old, sides), q);
-  auto finish = [&] {
-    copy(H(stay, {0, n}), R1, q);
-    if (!absent(rhs.d)) copy(d(stay, sides), rhs.d1, q);
-  };
-  if (s.full()) {
-    if (p > 0) transpose(adjoint<T>, Q(K, all), W.view(), q);
-    if (chase_rows_out(W.view(), H.view(), Q, k, Q1, d.view(), q, options.block)) {
-      finish();
+  if (s.full() && p > 0) {
+    transpose(adjoint<T>, Q(K, all), W.view(), q);
+    if (chase_rows_out(W.view(), R, R1, Q, k, Q1, d.view(), q, options.block)) {
+      if (!absent(rhs.d)) copy(d(stay, sides), rhs.d1, q);
       return 0;
     }
-    E = Matrix<T>(m, inner, q);
+  }
+  Matrix<T> E(m, inner, q), H(inner, n, q);
+  copy_upper(R, H.view(), q);
+  if (s.full()) {
     if (p == 0) copy(Q, E.view(), q);
   } else {
-    E = Matrix<T>(m, inner, q);
     copy(Q, E(all, {0, n}), q);
     const View<T> Y = E(all, fresh);
     laset(Uplo::General, T(0), T(0), Y, q);
@@ -155,7 +152,8 @@ std::int64_t qr_remove_rows(std::int64_t k, std::int64_t p, View<T> Q, View<T> R
   chase_up(W.view(), H.view(), E.view(), d.view(), s.economic(), q, options.block,
            s.full() && p > 0 ? Q : View<T>{});
   copy_without_rows(E(all, stay), K, Q1, q);
-  finish();
+  copy(H(stay, {0, n}), R1, q);
+  if (!absent(rhs.d)) copy(d(stay, sides), rhs.d1, q);
   return 0;
 }
 

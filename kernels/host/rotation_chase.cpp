@@ -160,30 +160,42 @@ void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, bool first
   });
 }
 
-/// A = G^H A for columns of any height: strips of columns, of which `height(last column)` rows are not zero.
-template <class R, class Height>
-void rotate_rows(const Chains<R>& chains, View<R> A, const Height& height) {
-  if (A.empty()) return;
+/// Columns j ... j + cols - 1 of A as a strip of `height` rows, with zeros below A's p-th subdiagonal, whatever is there.
+template <class R>
+void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t height,
+                std::vector<R>& strip) {
+  constexpr std::int64_t lanes = chain_lanes<R>;
+  chain_kernels<R>().pack(A.data + j * A.ld, A.ld, std::min(height, j + cols + p), cols, strip.data());
+  for (std::int64_t i = j + p + 1; i < height; ++i)
+    for (std::int64_t l = 0; l < std::min(lanes, i - j - p); ++l) strip[static_cast<std::size_t>(i * lanes + l)] = 0;
+}
+/// The strip's rows from `first` on as columns j ... of A, with zeros below.
+template <class R>
+void store_strip(const std::vector<R>& strip, std::int64_t first, std::int64_t height, std::int64_t j,
+                 std::int64_t cols, View<R> A) {
+  chain_kernels<R>().unpack(strip.data() + first * chain_lanes<R>, height - first, cols, A.data + j * A.ld, A.ld);
+  for (std::int64_t l = j; l < j + cols; ++l)
+    std::fill(A.data + l * A.ld + height - first, A.data + l * A.ld + A.rows, R(0));
+}
+
+/// D = G^H D.
+template <class R>
+void rotate_rows(const Chains<R>& chains, View<R> D) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const ChainKernels<R>& kernels = chain_kernels<R>();
-  const std::size_t bytes = static_cast<std::size_t>(A.size()) * sizeof(R);
-  Team& team = Team::shared();
-  team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
-    const std::int64_t pieces = (A.cols + lanes - 1) / lanes;
-    for (std::int64_t piece = me.rank(); piece < pieces; piece += me.size()) {
-      const std::int64_t j = piece * lanes, cols = std::min(lanes, A.cols - j), rows = height(j + cols - 1);
-      std::vector<R>& strip = strip_memory<R>(rows);
-      kernels.pack(A.data + j * A.ld, A.ld, rows, cols, strip.data());
-      chains.apply(strip.data(), 0, std::min(chains.length(), rows), rows);
-      kernels.unpack(strip.data(), rows, cols, A.data + j * A.ld, A.ld);
-    }
-  });
+  for (std::int64_t j = 0; j < D.cols && D.rows > 0; j += lanes) {
+    const std::int64_t cols = std::min(lanes, D.cols - j);
+    std::vector<R>& strip = strip_memory<R>(D.rows);
+    kernels.pack(D.data + j * D.ld, D.ld, D.rows, cols, strip.data());
+    chains.apply(strip.data(), 0, chains.length(), D.rows);
+    kernels.unpack(strip.data(), D.rows, cols, D.data + j * D.ld, D.ld);
+  }
 }
 
 // Chain t takes the lowest subdiagonal but t away: rotation u makes H(p - t + u, u) zero. A strip of columns first gets
 // all rotations of the columns before; then each of its columns makes its own, for itself and the columns after.
 template <class R>
-Chains<R> chains_down(View<R> H, std::int64_t p) {
+Chains<R> chains_down(View<R> from, View<R> H, std::int64_t p) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::int64_t rows = H.rows, cols = std::min(H.cols, rows - 1);
   Chains<R> chains(true, p, cols);
@@ -192,7 +204,7 @@ Chains<R> chains_down(View<R> H, std::int64_t p) {
   for (std::int64_t j = 0; j < H.cols; j += lanes) {
     const std::int64_t width = std::min(lanes, H.cols - j), height = std::min(rows, j + width + p);
     std::vector<R>& strip = strip_memory<R>(height);
-    kernels.pack(H.data + j * H.ld, H.ld, height, width, strip.data());
+    load_strip(from, j, width, p, height, strip);
     chains.apply(strip.data(), 0, std::min(j, cols), height);
     for (std::int64_t u = j; u < std::min(j + width, cols); ++u)
       for (std::int64_t t = 0; t < p; ++t) {
@@ -205,7 +217,7 @@ Chains<R> chains_down(View<R> H, std::int64_t p) {
         top[u - j] = r;
         bottom[u - j] = 0;
       }
-    kernels.unpack(strip.data(), height, width, H.data + j * H.ld, H.ld);
+    store_strip(strip, 0, height, j, width, H);
   }
   return chains;
 }
@@ -239,38 +251,46 @@ Chains<R> chains_up(View<R> W, std::int64_t start, bool tail_done) {
   return chains;
 }
 
-/// A = G^H A for an upper trapezoidal A, which gets p subdiagonals.
+/// A1 = G^H A without the first rows, as many as A1 has fewer, for an upper trapezoidal A, which gets p subdiagonals.
 template <class R>
-void rotate_trapezoid(const Chains<R>& chains, View<R> A) {
-  rotate_rows(chains, A, [&](std::int64_t j) { return std::min(A.rows, j + 1 + chains.chains()); });
+void rotate_trapezoid(const Chains<R>& chains, View<R> A, View<R> A1) {
+  if (A.empty()) return;
+  constexpr std::int64_t lanes = chain_lanes<R>;
+  const std::size_t bytes = static_cast<std::size_t>(A.size()) * sizeof(R);
+  const std::int64_t gone = A.rows - A1.rows;
+  Team& team = Team::shared();
+  team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
+    for (std::int64_t j = me.rank() * lanes; j < A.cols; j += me.size() * lanes) {
+      const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + chains.chains());
+      std::vector<R>& strip = strip_memory<R>(rows);
+      load_strip(A, j, cols, 0, rows, strip);
+      chains.apply(strip.data(), 0, std::min(chains.length(), rows), rows);
+      store_strip(strip, gone, rows, j, cols, A1);
+    }
+  });
 }
-template <class R>
-void rotate_all_rows(const Chains<R>& chains, View<R> D) {
-  rotate_rows(chains, D, [&](std::int64_t) { return D.rows; });
-}
-
 }  // namespace
 
 template <class R>
-void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
+void rotate_down(View<R> H_from, View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
   if (std::min(H.cols, H.rows - 1) <= 0) return;
-  const Chains<R> chains = chains_down(H, p);
+  const Chains<R> chains = chains_down(H_from.empty() ? H : H_from, H, p);
   rotate_columns(chains, from, Q);
-  rotate_all_rows(chains, D);
+  rotate_rows(chains, D);
 }
 
 template <class R>
 void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start, bool tail_done) {
   if (start <= 0 || W.cols == 0) return;
   const Chains<R> chains = chains_up(W, start, tail_done);
-  rotate_trapezoid(chains, A);
+  rotate_trapezoid(chains, A, A);
   rotate_columns(chains, from, Q);
-  rotate_all_rows(chains, D);
+  rotate_rows(chains, D);
 }
 
 template <class R>
 void rotate_rows_in(View<R> H, std::int64_t p, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
-  const Chains<R> chains = chains_down(H, p);
+  const Chains<R> chains = chains_down(H, H, p);
   const Range before{0, k}, in{k, k + p}, behind{k + p, Q1.rows}, all{0, Q.cols}, all1{0, Q1.cols};
   rotate_columns(chains, Q(before, all), Q1(before, all1), true);
   rotate_columns(chains, Q({k, Q.rows}, all), Q1(behind, all1), true);
@@ -278,25 +298,25 @@ void rotate_rows_in(View<R> H, std::int64_t p, View<R> Q, std::int64_t k, View<R
   for (std::int64_t j = 0; j < fresh.cols; ++j)
     for (std::int64_t i = 0; i < p; ++i) fresh.data[i + j * fresh.ld] = R(i == j);
   rotate_columns(chains, View<R>{}, fresh);
-  rotate_all_rows(chains, D);
+  rotate_rows(chains, D);
 }
 
 template <class R>
-void rotate_rows_out(View<R> W, View<R> A, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
+void rotate_rows_out(View<R> W, View<R> A, View<R> A1, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
   const std::int64_t p = W.cols;
   const Chains<R> chains = chains_up(W, W.rows - p, false);
-  rotate_trapezoid(chains, A);
+  rotate_trapezoid(chains, A, A1);
   const Range all{0, Q.cols}, all1{0, Q1.cols};
   rotate_columns(chains, Q({0, k}, all), Q1({0, k}, all1), true);
   rotate_columns(chains, Q({k + p, Q.rows}, all), Q1({k, Q1.rows}, all1), true);
-  rotate_all_rows(chains, D);
+  rotate_rows(chains, D);
 }
 
 #define INSTANTIATE(R)                                                                             \
-  template void rotate_down<R>(View<R>, std::int64_t, View<R>, View<R>, View<R>);                  \
+  template void rotate_down<R>(View<R>, View<R>, std::int64_t, View<R>, View<R>, View<R>);         \
   template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t, bool);     \
   template void rotate_rows_in<R>(View<R>, std::int64_t, View<R>, std::int64_t, View<R>, View<R>); \
-  template void rotate_rows_out<R>(View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>);
+  template void rotate_rows_out<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>);
 INSTANTIATE(float)
 INSTANTIATE(double)
 #undef INSTANTIATE

@@ -6,9 +6,9 @@
 
 namespace devobj::host {
 
-/// chase_down of qr_update_chase.hpp, p >= 1; `from` may be absent.
+/// chase_down of qr_update_chase.hpp, p >= 1; H_from and `from` may be absent.
 template <class R>
-void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D);
+void rotate_down(View<R> H_from, View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D);
 
 /// chase_up of qr_update_chase.hpp for W (rows x p). tail_done: W's rows from `start` on are upper trapezoidal, rows >=
 /// start + p; otherwise start = rows - p.
@@ -19,9 +19,10 @@ void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::in
 template <class R>
 void rotate_rows_in(View<R> H, std::int64_t p, View<R> Q, std::int64_t k, View<R> Q1, View<R> D);
 
-/// rotate_up of Q for W (rows x p, rows > p) to its end, A with at least rows - p columns; Q1 is Q G without its first p
-/// columns and without rows k ... k + p - 1.
+/// rotate_up to the end of W (rows x p, rows > p), of A with at least rows - p columns, upper trapezoidal whatever is
+/// below, and Q. A1 is G^H A without its first p rows; Q1 is Q G without its first p columns and without rows k ... k +
+/// p - 1.
 template <class R>
-void rotate_rows_out(View<R> W, View<R> A, View<R> Q, std::int64_t k, View<R> Q1, View<R> D);
+void rotate_rows_out(View<R> W, View<R> A, View<R> A1, View<R> Q, std::int64_t k, View<R> Q1, View<R> D);
 
 }  // namespace devobj::host
