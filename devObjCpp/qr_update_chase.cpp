@@ -276,11 +276,11 @@ void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue&
 }
 
 template <class T>
-bool chase_rows_in(View<T> H, std::int64_t p, View<T> Q, std::int64_t k, View<T> Q1, View<T> D, Queue& q,
+bool chase_rows_in(View<T> U, View<T> R, View<T> R1, View<T> Q, std::int64_t k, View<T> Q1, View<T> D, Queue& q,
                    std::int64_t block) {
   if constexpr (!is_complex<T>)
-    if (by_rotations<T>(p, block, q) && p > 0 && H.cols > 0 && Q.rows > 0) {
-      q.submit("chase_down", [=] { host::rotate_rows_in(H, p, Q, k, Q1, D); });
+    if (by_rotations<T>(U.rows, block, q) && U.rows > 0 && R.cols > 0 && Q.rows > 0) {
+      q.submit("chase_down", [=] { host::rotate_rows_in(U, R, R1, Q, k, Q1, D); });
       return true;
     }
   return false;
@@ -299,7 +299,8 @@ bool chase_rows_out(View<T> W, View<T> R, View<T> R1, View<T> Q, std::int64_t k,
 }
 
 #define INSTANTIATE(T)                                                                        \
-  template bool chase_rows_in<T>(View<T>, std::int64_t, View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t); \
+  template bool chase_rows_in<T>(View<T>, View<T>, View<T>, View<T>, std::int64_t, View<T>, View<T>, Queue&,            \
+                                 std::int64_t);                                                                         \
   template bool chase_rows_out<T>(View<T>, View<T>, View<T>, View<T>, std::int64_t, View<T>, View<T>, Queue&,           \
                                   std::int64_t);                                                                        \
   template void chase_down<T>(View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t, View<T>, View<T>); \

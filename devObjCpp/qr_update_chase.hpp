@@ -21,10 +21,10 @@ template <class T>
 void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block = 0,
               View<T> from = {});
 
-/// chase_down of H with [0 Q; I 0] in place of Q, the rows of I from row k on, into Q1 (p rows and columns more than Q):
-/// true if it is done by rotations, which need no copy of Q before, and false if nothing was done.
+/// chase_down of [U; R] into R1 with [0 Q; I 0] into Q1, the rows of I from row k on: true if it is done by rotations,
+/// which need no copies before, and false if nothing was done. What is below R's diagonal is not looked at.
 template <class T>
-bool chase_rows_in(View<T> H, std::int64_t p, View<T> Q, std::int64_t k, View<T> Q1, View<T> D, Queue& q,
+bool chase_rows_in(View<T> U, View<T> R, View<T> R1, View<T> Q, std::int64_t k, View<T> Q1, View<T> D, Queue& q,
                    std::int64_t block);
 /// chase_up of W with R, of which R1 gets all but the first p rows, and Q, of which Q1 gets all but the first p columns
 /// and rows k ... k + p - 1, likewise. What is below R's diagonal is not looked at.

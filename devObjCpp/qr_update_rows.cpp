@@ -80,9 +80,9 @@ void qr_add_rows(std::int64_t k, View<T> Q, View<T> R, View<T> U, View<T> Q1, Vi
     copy(Q({k, s.m}, all_cols(Q)), E(below, old), q);
   };
   if (s.full()) {
-    stack_R(R1);
     stack_d(rhs.d1);
-    if (chase_rows_in(R1, p, Q, k, Q1, rhs.d1, q, options.block)) return;
+    if (chase_rows_in(U, R, R1, Q, k, Q1, rhs.d1, q, options.block)) return;
+    stack_R(R1);
     extend_Q(Q1);
     return chase_down(R1, p, Q1, rhs.d1, q, options.block);
   }

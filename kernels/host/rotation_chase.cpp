@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
-#include "kernels/host/chain_simd.hpp"
+#include "kernels/host/rotation_chains.hpp"
 #include "kernels/host/team.hpp"
 
 namespace devobj::host {
 namespace {
 
-constexpr std::int64_t chunk = 32;           // rotations of a chain that are applied before the next chain's
 constexpr std::int64_t carry_bytes = 16384;  // rows of Q that go through the chains together: half of a first cache
 
 /// r = c f + s g, 0 = c g - s f; as LAPACK's lartg safe from overflow and underflow.
@@ -26,110 +24,6 @@ void make_rotation(R f, R g, R& c, R& s, R& r) {
     c = f / r, s = g / r;
   }
 }
-
-/// p chains of `length` rotations: rotation u of chain t acts on neighbours at(t) + u and the next. Ascending chains
-/// begin at p - 1, p - 2, ... (chase_down), descending ones end at 0, 1, ... (chase_up). Chains are of one length, or
-/// those in the middle of the matrix, chain 0 of ascending and the last of descending ones, the shortest by one each.
-///
-/// The first `chunk` rotations of all chains come before the others of any: rotations of different chains that change
-/// places by this have no neighbour in common.
-template <class R>
-class Chains {
- public:
-  Chains(bool ascending, std::int64_t p, std::int64_t length)
-      : ascending_(ascending), p_(p), length_(length), c_(size(), R(1)), s_(size(), R(0)), count_(p, length) {}
-  std::int64_t at(std::int64_t t) const { return ascending_ ? p_ - 1 - t : t; }
-  R& c(std::int64_t t, std::int64_t u) { return c_[static_cast<std::size_t>(t * length_ + u)]; }
-  R& s(std::int64_t t, std::int64_t u) { return s_[static_cast<std::size_t>(t * length_ + u)]; }
-  void set_count(std::int64_t t, std::int64_t count) {
-    count_[static_cast<std::size_t>(t)] = std::max<std::int64_t>(0, count);
-  }
-  std::int64_t length() const { return length_; }
-
-  /// Rotations begin <= u < end of all chains on a strip. `limit`: no neighbour from there on.
-  void apply(R* x, std::int64_t begin, std::int64_t end, std::int64_t limit) const {
-    constexpr std::int64_t step = chain_lanes<R>;
-    const ChainKernels<R>& kernels = chain_kernels<R>();
-    const std::int64_t chunks = (end - begin + chunk - 1) / chunk;
-    for (std::int64_t i = 0; i < chunks; ++i) {
-      const std::int64_t u0 = ascending_ ? begin + i * chunk : std::max(begin, end - (i + 1) * chunk);
-      const std::int64_t u1 = ascending_ ? std::min(end, u0 + chunk) : end - i * chunk;
-      for (std::int64_t t = 0; t < p_; ++t) {
-        const std::int64_t last = std::min({u1, count_[static_cast<std::size_t>(t)], limit - 1 - at(t)});
-        const R *c = c_.data() + t * length_, *s = s_.data() + t * length_;
-        (ascending_ ? kernels.ascend : kernels.descend)(x + at(t) * step, step, c, s, u0, last);
-      }
-    }
-  }
-
-  /// All rotations, from columns of `from` to those of `to`, which may be the same. A column goes through all chains at
-  /// once: `carry` holds the neighbour that the next one of each chain meets.
-  ///
-  ///   ascending        +--- chain 0 ---+  z  +--- chain 1 ---+  z          p = 2: column 2 + u comes, column u is
-  ///   from(2 + u)  ->  | carry: 1 + u  | ->  | carry: u      | ->  to(u)   done; the carries are 2 + u and 1 + u
-  ///
-  /// first_absent: the first p columns come in as zeros (ascending) or go (descending), and the other matrix has p
-  /// columns fewer.
-  void through(View<R> from, View<R> to, bool first_absent, R* carry) const {
-    const std::int64_t rows = to.rows;
-    auto take = [&](std::int64_t t, std::int64_t j) { std::copy_n(column(from, j), rows, carry + t * rows); };
-    auto leave = [&](std::int64_t t, std::int64_t j) { std::copy_n(carry + t * rows, rows, column(to, j)); };
-    Columns x{from.data, from.ld, to.data, to.ld, carry, rows, c_.data(), s_.data(), length_};
-    if (ascending_) {
-      if (first_absent) std::fill_n(carry, p_ * rows, R(0));
-      for (std::int64_t t = 0; t < p_ && !first_absent; ++t) take(t, p_ - 1 - t);
-      if (!first_absent) x.from += p_ * from.ld;
-      const std::int64_t first = ascend(x);
-      for (std::int64_t t = first; t < p_; ++t) leave(t, length_ + p_ - 1 - t);
-    } else {
-      const std::int64_t ready = count_.back() < length_ ? 1 : p_;
-      for (std::int64_t t = 0; t < ready; ++t) take(t, length_ + t);
-      if (!first_absent) x.to += p_ * to.ld;
-      descend(x, ready);
-      for (std::int64_t t = 0; t < p_ && !first_absent; ++t) leave(t, t);
-    }
-    if (from.data == to.data) return;
-    const std::int64_t ahead = first_absent ? (ascending_ ? p_ : -p_) : 0;  // column j of from is j + ahead of to
-    for (std::int64_t j = length_ + p_; j < to.cols + (ascending_ ? 0 : -ahead); ++j) {
-      const std::int64_t source = ascending_ ? j - ahead : j, target = ascending_ ? j : j + ahead;
-      std::copy_n(column(from, source), rows, column(to, target));
-    }
-  }
-  std::int64_t chains() const { return p_; }
-
- private:
-  using Columns = typename ChainKernels<R>::Columns;
-  static R* column(View<R> A, std::int64_t j) { return A.data + j * A.ld; }
-
-  // Where columns end, so do the chains one after the other, and the last neighbour of one goes to the next. Returns the
-  // first chain with a neighbour left.
-  std::int64_t ascend(Columns x) const {
-    const ChainKernels<R>& kernels = chain_kernels<R>();
-    kernels.ascend_columns(x, 0, p_, 0, count_[0]);
-    std::int64_t first = 0;
-    for (std::int64_t u = count_[0]; u < length_; ++u) {
-      x.from = x.carry + first++ * x.rows, x.ld_from = 0;
-      kernels.ascend_columns(x, first, p_, u, u + 1);
-    }
-    return first;
-  }
-  // Chains from `ready` on begin, one after the other, with what the chain before has done first.
-  void descend(Columns x, std::int64_t ready) const {
-    const ChainKernels<R>& kernels = chain_kernels<R>();
-    std::int64_t u = length_;
-    for (Columns y = x; ready < p_; ++ready, --u) {
-      y.to = x.carry + ready * x.rows, y.ld_to = 0;
-      kernels.descend_columns(y, 0, ready, u - 1, u);
-    }
-    kernels.descend_columns(x, 0, p_, 0, u);
-  }
-
-  std::size_t size() const { return static_cast<std::size_t>(p_ * length_); }
-  bool ascending_;
-  std::int64_t p_, length_;
-  std::vector<R> c_, s_;
-  std::vector<std::int64_t> count_;
-};
 
 template <class R>
 std::vector<R>& strip_memory(std::int64_t rows) {
@@ -162,12 +56,11 @@ void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, bool first
 
 /// Columns j ... j + cols - 1 of A as a strip of `height` rows, with zeros below A's p-th subdiagonal, whatever is there.
 template <class R>
-void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t height,
-                std::vector<R>& strip) {
+void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t height, R* strip) {
   constexpr std::int64_t lanes = chain_lanes<R>;
-  chain_kernels<R>().pack(A.data + j * A.ld, A.ld, std::min(height, j + cols + p), cols, strip.data());
+  chain_kernels<R>().pack(A.data + j * A.ld, A.ld, std::min(height, j + cols + p), cols, strip);
   for (std::int64_t i = j + p + 1; i < height; ++i)
-    for (std::int64_t l = 0; l < std::min(lanes, i - j - p); ++l) strip[static_cast<std::size_t>(i * lanes + l)] = 0;
+    for (std::int64_t l = 0; l < std::min(lanes, i - j - p); ++l) strip[i * lanes + l] = 0;
 }
 /// The strip's rows from `first` on as columns j ... of A, with zeros below.
 template <class R>
@@ -194,8 +87,9 @@ void rotate_rows(const Chains<R>& chains, View<R> D) {
 
 // Chain t takes the lowest subdiagonal but t away: rotation u makes H(p - t + u, u) zero. A strip of columns first gets
 // all rotations of the columns before; then each of its columns makes its own, for itself and the columns after.
-template <class R>
-Chains<R> chains_down(View<R> from, View<R> H, std::int64_t p) {
+// load(j, width, height, strip) is H's source.
+template <class R, class Load>
+Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::int64_t rows = H.rows, cols = std::min(H.cols, rows - 1);
   Chains<R> chains(true, p, cols);
@@ -204,7 +98,7 @@ Chains<R> chains_down(View<R> from, View<R> H, std::int64_t p) {
   for (std::int64_t j = 0; j < H.cols; j += lanes) {
     const std::int64_t width = std::min(lanes, H.cols - j), height = std::min(rows, j + width + p);
     std::vector<R>& strip = strip_memory<R>(height);
-    load_strip(from, j, width, p, height, strip);
+    load(j, width, height, strip.data());
     chains.apply(strip.data(), 0, std::min(j, cols), height);
     for (std::int64_t u = j; u < std::min(j + width, cols); ++u)
       for (std::int64_t t = 0; t < p; ++t) {
@@ -263,7 +157,7 @@ void rotate_trapezoid(const Chains<R>& chains, View<R> A, View<R> A1) {
     for (std::int64_t j = me.rank() * lanes; j < A.cols; j += me.size() * lanes) {
       const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + chains.chains());
       std::vector<R>& strip = strip_memory<R>(rows);
-      load_strip(A, j, cols, 0, rows, strip);
+      load_strip(A, j, cols, 0, rows, strip.data());
       chains.apply(strip.data(), 0, std::min(chains.length(), rows), rows);
       store_strip(strip, gone, rows, j, cols, A1);
     }
@@ -274,7 +168,10 @@ void rotate_trapezoid(const Chains<R>& chains, View<R> A, View<R> A1) {
 template <class R>
 void rotate_down(View<R> H_from, View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
   if (std::min(H.cols, H.rows - 1) <= 0) return;
-  const Chains<R> chains = chains_down(H_from.empty() ? H : H_from, H, p);
+  const View<R> source = H_from.empty() ? H : H_from;
+  const Chains<R> chains = chains_down(H, p, [&](std::int64_t j, std::int64_t width, std::int64_t height, R* strip) {
+    load_strip(source, j, width, p, height, strip);
+  });
   rotate_columns(chains, from, Q);
   rotate_rows(chains, D);
 }
@@ -289,8 +186,13 @@ void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::in
 }
 
 template <class R>
-void rotate_rows_in(View<R> H, std::int64_t p, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
-  const Chains<R> chains = chains_down(H, H, p);
+void rotate_rows_in(View<R> U, View<R> A, View<R> H, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
+  constexpr std::int64_t lanes = chain_lanes<R>;
+  const std::int64_t p = U.rows;
+  const Chains<R> chains = chains_down(H, p, [&](std::int64_t j, std::int64_t width, std::int64_t height, R* strip) {
+    load_strip(U, j, width, p, p, strip);
+    load_strip(A, j, width, 0, height - p, strip + p * lanes);
+  });
   const Range before{0, k}, in{k, k + p}, behind{k + p, Q1.rows}, all{0, Q.cols}, all1{0, Q1.cols};
   rotate_columns(chains, Q(before, all), Q1(before, all1), true);
   rotate_columns(chains, Q({k, Q.rows}, all), Q1(behind, all1), true);
@@ -312,10 +214,10 @@ void rotate_rows_out(View<R> W, View<R> A, View<R> A1, View<R> Q, std::int64_t k
   rotate_rows(chains, D);
 }
 
-#define INSTANTIATE(R)                                                                             \
-  template void rotate_down<R>(View<R>, View<R>, std::int64_t, View<R>, View<R>, View<R>);         \
-  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t, bool);     \
-  template void rotate_rows_in<R>(View<R>, std::int64_t, View<R>, std::int64_t, View<R>, View<R>); \
+#define INSTANTIATE(R)                                                                                 \
+  template void rotate_down<R>(View<R>, View<R>, std::int64_t, View<R>, View<R>, View<R>);             \
+  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t, bool);         \
+  template void rotate_rows_in<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>); \
   template void rotate_rows_out<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>);
 INSTANTIATE(float)
 INSTANTIATE(double)
