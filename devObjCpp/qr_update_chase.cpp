@@ -252,19 +252,22 @@ void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::
 }
 
 template <class T>
-void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block, View<T> from) {
+void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block, View<T> from,
+              View<T> R_from) {
   const std::int64_t rows = W.rows, p = W.cols, start = std::max<std::int64_t>(0, std::min(R.cols, rows - p));
   // a tail as long as it is wide is reduced by the same rotations, so that Q need not be there yet
   const bool rotated = p > 0 && start > 0 && by_rotations<T>(p, block, q), fused = rotated && (tail_done || rows - start == p);
   if (!from.empty() && !fused) copy(from, Q, q);
+  if (!R_from.empty() && !fused) copy_upper(R_from, R, q);
   if (p == 0) return;
   const Range tail{start, rows};
   if (!tail_done && !fused)
     reduce_tail(W(tail, {0, p}), R(tail, {start, R.cols}), cols_of(Q, tail), rows_of(D, tail), q);
   if constexpr (!is_complex<T>)
     if (rotated) {
-      const View<T> source = fused ? from : View<T>{};
-      return q.submit("chase_up", [=] { host::rotate_up(W, R, source, Q, D, start, tail_done || !fused); });
+      const View<T> Q_source = fused ? from : View<T>{}, R_source = fused ? R_from : View<T>{};
+      return q.submit("chase_up",
+                      [=] { host::rotate_up(W, R_source, R, Q_source, Q, D, start, tail_done || !fused); });
     }
   // `most_up` columns at a time; those on their right take part as further columns of R
   const std::int64_t pieces = (p + most_up - 1) / most_up;
@@ -304,7 +307,7 @@ bool chase_rows_out(View<T> W, View<T> R, View<T> R1, View<T> Q, std::int64_t k,
   template bool chase_rows_out<T>(View<T>, View<T>, View<T>, View<T>, std::int64_t, View<T>, View<T>, Queue&,           \
                                   std::int64_t);                                                                        \
   template void chase_down<T>(View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t, View<T>, View<T>); \
-  template void chase_up<T>(View<T>, View<T>, View<T>, View<T>, bool, Queue&, std::int64_t, View<T>);
+  template void chase_up<T>(View<T>, View<T>, View<T>, View<T>, bool, Queue&, std::int64_t, View<T>, View<T>);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

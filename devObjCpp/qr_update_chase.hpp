@@ -15,11 +15,12 @@ void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::
                 View<T> H_from = {});
 
 /// W (rows x p) becomes upper trapezoidal, W = G^H W, such that R (rows x n, upper trapezoidal, zeros written below its
-/// diagonal) gets no more than p subdiagonals, R = G^H R; Q and D as above. `tail_done`: W's rows from
+/// diagonal) gets no more than p subdiagonals, R = G^H R; Q and D as above. With R_from, of R's shape and apart from it,
+/// R = G^H R_from without what is below R_from's diagonal. `tail_done`: W's rows from
 /// max(0, min(n, rows - p)) on are upper trapezoidal already.
 template <class T>
 void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block = 0,
-              View<T> from = {});
+              View<T> from = {}, View<T> R_from = {});
 
 /// chase_down of [U; R] into R1 with [0 Q; I 0] into Q1, the rows of I from row k on: true if it is done by rotations,
 /// which need no copies before, and false if nothing was done. What is below R's diagonal is not looked at.
