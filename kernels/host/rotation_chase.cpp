@@ -177,7 +177,8 @@ void rotate_down(View<R> H_from, View<R> H, std::int64_t p, View<R> from, View<R
 }
 
 template <class R>
-void rotate_up(View<R> W, View<R> A_from, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start, bool tail_done) {
+void rotate_up(View<R> W, View<R> A_from, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start,
+               bool tail_done) {
   if (start <= 0 || W.cols == 0) return;
   const Chains<R> chains = chains_up(W, start, tail_done);
   rotate_trapezoid(chains, A_from.empty() ? A : A_from, A);
@@ -214,10 +215,10 @@ void rotate_rows_out(View<R> W, View<R> A, View<R> A1, View<R> Q, std::int64_t k
   rotate_rows(chains, D);
 }
 
-#define INSTANTIATE(R)                                                                                 \
-  template void rotate_down<R>(View<R>, View<R>, std::int64_t, View<R>, View<R>, View<R>);             \
-  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t, bool);         \
-  template void rotate_rows_in<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>); \
+#define INSTANTIATE(R)                                                                                  \
+  template void rotate_down<R>(View<R>, View<R>, std::int64_t, View<R>, View<R>, View<R>);              \
+  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t, bool); \
+  template void rotate_rows_in<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>);  \
   template void rotate_rows_out<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>);
 INSTANTIATE(float)
 INSTANTIATE(double)

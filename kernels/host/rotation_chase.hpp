@@ -13,7 +13,8 @@ void rotate_down(View<R> H_from, View<R> H, std::int64_t p, View<R> from, View<R
 /// chase_up of qr_update_chase.hpp for W (rows x p), A_from and `from` may be absent. tail_done: W's rows from `start` on are upper trapezoidal, rows >=
 /// start + p; otherwise start = rows - p.
 template <class R>
-void rotate_up(View<R> W, View<R> A_from, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start, bool tail_done);
+void rotate_up(View<R> W, View<R> A_from, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start,
+               bool tail_done);
 
 /// rotate_down of [U; A], A upper trapezoidal whatever is below, into H, and of [0 Q; I 0] with the rows of I from row k
 /// on, into Q1, which has U.rows rows and columns more than Q.
