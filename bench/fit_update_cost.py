@@ -2,10 +2,11 @@
 """Fits the constants of devObjCpp/qr_update_cost_constants.inc to the CSV of `devobj-bench update --fit`.
 
 Non-negative least squares of the relative errors; cases where both ways are close, where the choice depends on the
-model, count more. fit_update_cost.py FILE [Gflop per ms at most] [ms per 10^9 copied elements at most] prints the constants, the errors, and what a choice by the model loses against the better way.
+model, count more. Prints the constants, the errors, and what a choice by the model loses against the better way.
+The counts of work in the CSV have to be those of the library as it is: where the model's form changes, measure again.
 """
+import argparse
 import csv
-import sys
 
 
 def fit(rows, targets, weights, low, high):
@@ -29,39 +30,64 @@ def numbers(text):
     return [float(part) for part in text.split()]
 
 
-# What the hardware sets: products no faster than 60 Tflop/s on a GPU (given as an argument for others), copies no slower
-# than a twentieth of its bandwidth. Without it constants go astray that small cases do not determine.
-fastest = 1 / float(sys.argv[2]) if len(sys.argv) > 2 else 1 / 60
-slowest_copy = float(sys.argv[3]) if len(sys.argv) > 3 else 20.0
-low = [0, 0, 0, 0, fastest, 0]
-high = [1e9, 1e9, 1e9, 1e9, 1e9, slowest_copy]
+def shape(c):
+    return tuple(c[key] for key in ("update", "form", "type", "m", "n", "p", "k"))
 
-cases = [c for c in csv.DictReader(open(sys.argv[1])) if c["part"] == "fit"]
-for letter in dict.fromkeys(c["type"] for c in cases):
-    mine = [c for c in cases if c["type"] == letter]
+
+def read(name):
+    return [c for c in csv.DictReader(open(name)) if c["part"] == "fit"]
+
+
+def choice(c, constants):
+    """What the choice by the model costs, as a multiple of the better way's time."""
+    update, anew = float(c["update_ms"]), float(c["refactor_ms"])
+    anew_first = dot(constants["refactor"], numbers(c["refactor_work"])) < dot(
+        constants["update"], numbers(c["update_work"]))
+    return (anew if anew_first else update) / min(update, anew)
+
+
+options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+options.add_argument("file", help="the CSV")
+options.add_argument("--earlier", nargs="*", default=[], metavar="FILE",
+                     help="runs before; where an update was faster in one, that time counts besides")
+# What the hardware sets. Without it constants go astray that small cases do not determine.
+options.add_argument("--fastest", type=float, default=60, help="most Gflop per ms in products (default 60)")
+options.add_argument("--slowest-copy", type=float, default=8, help="most ms for 10^9 copied elements (default 8)")
+o = options.parse_args()
+
+measured = read(o.file)
+# Disturbances only add time: the faster of the runs, beside the last one as it is.
+faster = {shape(c): c for c in measured}
+for c in (c for name in o.earlier for c in read(name)):
+    if shape(c) in faster and float(c["update_ms"]) < float(faster[shape(c)]["update_ms"]):
+        faster[shape(c)] = {**faster[shape(c)], "update_ms": c["update_ms"]}
+runs = {"as measured": measured}
+if o.earlier:
+    runs["updates by the faster run"] = list(faster.values())
+
+for letter in dict.fromkeys(c["type"] for c in measured):
     constants = {}
-    for way in ("update", "refactor"):
+    for way, cases in (("update", sum(runs.values(), [])), ("refactor", measured)):
         rows, weights = [], []
-        for c in mine:
-            if not c[way + "_ms"]:
+        for c in cases:
+            if c["type"] != letter or not c[way + "_ms"]:
                 continue
             ms = float(c[way + "_ms"])
             rows.append([part / ms for part in numbers(c[way + "_work"])])
             close = c["refactor_ms"] and 0.6 < float(c["update_ms"]) / float(c["refactor_ms"]) < 1.6
             weights.append(20.0 if close else 1.0)
+        kinds = len(rows[0])
+        low, high = [0.0] * kinds, [1e9] * kinds
+        low[-2], high[-1] = 1 / o.fastest, o.slowest_copy
         constants[way] = fit(rows, [1.0] * len(rows), weights, low, high)
         errors = sorted(abs(dot(constants[way], r) - 1) for r in rows)
         print(f"{letter} {way}: median error {errors[len(errors) // 2]:.2f}, 90 % below {errors[len(errors) * 9 // 10]:.2f}")
-    print("{{" + ", ".join(f"{x:.3g}" for x in constants["update"]) + "}, {" +
-          ", ".join(f"{x:.3g}" for x in constants["refactor"]) + "}}")
-    losses = []
-    for c in mine:
-        if c["refactor_ms"]:
-            update, anew = float(c["update_ms"]), float(c["refactor_ms"])
-            anew_first = dot(constants["refactor"], numbers(c["refactor_work"])) < dot(
-                constants["update"], numbers(c["update_work"]))
-            losses.append(((anew if anew_first else update) / min(update, anew), c))
-    losses.sort(key=lambda entry: -entry[0])
-    print(f"{letter}: the choice loses more than 10 % in {sum(l > 1.1 for l, _ in losses)} of {len(losses)} cases")
-    for loss, c in losses[:5]:
-        print(f"  {loss:.2f}", *(c[key] for key in ("update", "form", "m", "n", "p", "k", "update_ms", "refactor_ms")))
+    print("{{" + ", ".join(f"{x:.3g}" for x in constants["update"]) + "},")
+    print(" {" + ", ".join(f"{x:.3g}" for x in constants["refactor"]) + "}},")
+    for name, cases in runs.items():
+        losses = sorted(((choice(c, constants), c) for c in cases if c["type"] == letter and c["refactor_ms"]),
+                        key=lambda entry: -entry[0])
+        print(f"{letter}, {name}: the choice loses more than 10 % in {sum(l > 1.1 for l, _ in losses)} of {len(losses)} cases")
+        for loss, c in losses[:8]:
+            if loss > 1.02:
+                print(f"  {loss:.2f}", *(c[key] for key in ("update", "form", "m", "n", "p", "k", "update_ms", "refactor_ms")))

@@ -9,6 +9,7 @@
 #include "kernels/host/rotation_chase.hpp"
 #include "kernels/qr_update.hpp"
 #include "qr_orthogonal.hpp"
+#include "qr_update_parts.hpp"
 
 namespace devobj {
 namespace {
@@ -234,10 +235,12 @@ void sweep_up(View<T> W, View<T> more, View<T> R, View<T> Q, View<T> D, std::int
 }  // namespace
 
 template <class T>
-void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block, View<T> from) {
+void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::int64_t block, View<T> from,
+                View<T> H_from) {
   if constexpr (!is_complex<T>)
     if (by_rotations<T>(p, block, q) && p > 0 && std::min(H.cols, H.rows - 1) > 0)
-      return q.submit("chase_down", [=] { host::rotate_down(H, std::min(p, H.rows - 1), from, Q, D); });
+      return q.submit("chase_down", [=] { host::rotate_down(H_from, H, std::min(p, H.rows - 1), from, Q, D); });
+  if (!H_from.empty()) copy_band(H_from, p, H, q);
   if (!from.empty()) copy(from, Q, q);
   // From the lowest subdiagonals on: rows `from` ... hold a matrix with `piece` subdiagonals.
   for (std::int64_t end = std::min(p, H.rows - 1); end > 0;) {
@@ -249,19 +252,22 @@ void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::
 }
 
 template <class T>
-void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block, View<T> from) {
+void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue& q, std::int64_t block, View<T> from,
+              View<T> R_from) {
   const std::int64_t rows = W.rows, p = W.cols, start = std::max<std::int64_t>(0, std::min(R.cols, rows - p));
-  // where the tail is a single row there is nothing to reduce, so that Q need not be there yet
-  const bool fused = p > 0 && start > 0 && by_rotations<T>(p, block, q) && (tail_done || rows - start <= 1);
+  // a tail as long as it is wide is reduced by the same rotations, so that Q need not be there yet
+  const bool rotated = p > 0 && start > 0 && by_rotations<T>(p, block, q), fused = rotated && (tail_done || rows - start == p);
   if (!from.empty() && !fused) copy(from, Q, q);
+  if (!R_from.empty() && !fused) copy_upper(R_from, R, q);
   if (p == 0) return;
   const Range tail{start, rows};
-  if (!tail_done)
+  if (!tail_done && !fused)
     reduce_tail(W(tail, {0, p}), R(tail, {start, R.cols}), cols_of(Q, tail), rows_of(D, tail), q);
   if constexpr (!is_complex<T>)
-    if (by_rotations<T>(p, block, q)) {
-      const View<T> source = fused ? from : View<T>{};
-      return q.submit("chase_up", [=] { host::rotate_up(W, R, source, Q, D, start); });
+    if (rotated) {
+      const View<T> Q_source = fused ? from : View<T>{}, R_source = fused ? R_from : View<T>{};
+      return q.submit("chase_up",
+                      [=] { host::rotate_up(W, R_source, R, Q_source, Q, D, start, tail_done || !fused); });
     }
   // `most_up` columns at a time; those on their right take part as further columns of R
   const std::int64_t pieces = (p + most_up - 1) / most_up;
@@ -272,9 +278,36 @@ void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue&
   }
 }
 
+template <class T>
+bool chase_rows_in(View<T> U, View<T> R, View<T> R1, View<T> Q, std::int64_t k, View<T> Q1, View<T> D, Queue& q,
+                   std::int64_t block) {
+  if constexpr (!is_complex<T>)
+    if (by_rotations<T>(U.rows, block, q) && U.rows > 0 && R.cols > 0 && Q.rows > 0) {
+      q.submit("chase_down", [=] { host::rotate_rows_in(U, R, R1, Q, k, Q1, D); });
+      return true;
+    }
+  return false;
+}
+
+template <class T>
+bool chase_rows_out(View<T> W, View<T> R, View<T> R1, View<T> Q, std::int64_t k, View<T> Q1, View<T> D, Queue& q,
+                    std::int64_t block) {
+  const std::int64_t p = W.cols, start = W.rows - p;
+  if constexpr (!is_complex<T>)
+    if (by_rotations<T>(p, block, q) && p > 0 && 0 < start && start <= R.cols) {
+      q.submit("chase_up", [=] { host::rotate_rows_out(W, R, R1, Q, k, Q1, D); });
+      return true;
+    }
+  return false;
+}
+
 #define INSTANTIATE(T)                                                                        \
-  template void chase_down<T>(View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t, View<T>); \
-  template void chase_up<T>(View<T>, View<T>, View<T>, View<T>, bool, Queue&, std::int64_t, View<T>);
+  template bool chase_rows_in<T>(View<T>, View<T>, View<T>, View<T>, std::int64_t, View<T>, View<T>, Queue&,            \
+                                 std::int64_t);                                                                         \
+  template bool chase_rows_out<T>(View<T>, View<T>, View<T>, View<T>, std::int64_t, View<T>, View<T>, Queue&,           \
+                                  std::int64_t);                                                                        \
+  template void chase_down<T>(View<T>, std::int64_t, View<T>, View<T>, Queue&, std::int64_t, View<T>, View<T>); \
+  template void chase_up<T>(View<T>, View<T>, View<T>, View<T>, bool, Queue&, std::int64_t, View<T>, View<T>);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -57,7 +57,10 @@ void qr_add_cols(std::int64_t k, View<T> Q, View<T> R, View<T> U, View<T> Q1, Vi
 
   const Range in{k, k + p}, right{k + p, n + p}, below{std::min(k, R1.rows), R1.rows};
   copy_upper(R(all_rows(R), {0, k}), R1(all_rows(R1), {0, k}), q);
-  copy_upper_from(R, k, R1(all_rows(R1), right), q);
+  if (s.full())
+    copy(R({0, below.begin}, {k, n}), R1({0, below.begin}, right), q);
+  else
+    copy_upper_from(R, k, R1(all_rows(R1), right), q);
   const View<T> W = R1(all_rows(R1), in);
   if (s.full()) {
     adjoint_product(Q, U, W, q);
@@ -76,7 +79,7 @@ void qr_add_cols(std::int64_t k, View<T> Q, View<T> R, View<T> U, View<T> Q1, Vi
   if (below.size() == 0) return;
   chase_up(W(below, {0, p}), R1(below, right), Q1(all_rows(Q1), below),
            absent(rhs.d1) ? View<T>{} : rhs.d1(below, all_cols(rhs.d1)), s.economic(), q, options.block,
-           s.full() && !in_place ? cols_of(Q, below) : View<T>{});
+           s.full() && !in_place ? cols_of(Q, below) : View<T>{}, s.full() ? R(below, {k, n}) : View<T>{});
 }
 
 // R1 = [R(:, 0:k) R(:, k+p:n)] has p subdiagonals from column k on.
@@ -105,11 +108,11 @@ void qr_remove_cols(std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T
     if (!in_place) copy(cols_of(Q, {0, chased ? below.begin : rows}), cols_of(Q1, {0, chased ? below.begin : rows}), q);
     if (!absent(rhs.d)) copy(rhs.d, rhs.d1, q);
     if (left == 0) return;
-    const View<T> right1 = R1(all_rows(R1), {k, n - p});
-    copy_upper_from(R, k + p, right1, q);
-    return chase_down(right1(below, {0, left}), p, Q1(all_rows(Q1), below),
+    const Range right{k + p, n}, right1{k, n - p};
+    copy(R({0, below.begin}, right), R1({0, below.begin}, right1), q);
+    return chase_down(R1(below, right1), p, Q1(all_rows(Q1), below),
                       absent(rhs.d1) ? View<T>{} : rhs.d1(below, all_cols(rhs.d1)), q, options.block,
-                      chased && !in_place ? cols_of(Q, below) : View<T>{});
+                      chased && !in_place ? cols_of(Q, below) : View<T>{}, R(below, right));
   }
   // Rows and columns that go at the end are in copies.
   const Range kept{0, left}, kept1{k, n - p}, above{0, k};

@@ -11,7 +11,7 @@ namespace devobj {
 namespace {
 
 using Work = UpdateWork;
-using Constants = std::array<double, 6>;
+using Constants = std::array<double, Work::kinds>;
 
 /// Milliseconds per unit of work, in the order of UpdateWork.
 struct Fit {
@@ -20,7 +20,7 @@ struct Fit {
 
 double milliseconds(const Work& w, const Constants& c) {
   double sum = 0;
-  const std::array<double, 6> parts = w.parts();
+  const Constants parts = w.parts();
   for (std::size_t i = 0; i < parts.size(); ++i) sum += c[i] * parts[i];
   return sum;
 }
@@ -43,7 +43,8 @@ void add_chase_down(Work& w, double cols, double p, double q_rows, double block)
   }
   const double sweeps = up(p, 512), piece = p / sweeps, deep = block + piece;
   w.blocks += sweeps * up(cols, block);
-  w.columns += sweeps * cols * (1 + deep / 256);
+  w.columns += sweeps * cols;
+  w.heights += sweeps * cols * deep / 256;
   w.products += sweeps * 4e-9 * deep * cols * (cols / 2 + q_rows);
 }
 /// chase_up of W (start + p rows) with R of n columns and Q of q_rows rows. panel: columns of a qr_block, 0: by rotations.
@@ -55,16 +56,16 @@ void add_chase_up(Work& w, double start, double p, double n, double q_rows, doub
   }
   const double sweeps = up(p, 288), piece = p / sweeps, rows = std::min(std::max(64.0, piece), 576 - piece);
   const double steps = start / rows, size = rows + piece;
-  w.blocks += sweeps * steps * 3 * (up(rows, panel) + up(piece, panel));
-  w.columns += sweeps * steps * (rows + piece) * (1 + size / 256);
+  w.blocks += sweeps * steps * (up(rows, panel) + up(piece, panel));
+  w.columns += sweeps * steps * size;
+  w.heights += sweeps * steps * size * size / 256;
   w.products += sweeps * steps * 2e-9 * size * size * (size + std::max(0.0, n - start / 2) + q_rows);
-  w.traffic += sweeps * steps * 1e-9 * size * q_rows;
 }
 /// geqrf of rows x cols, and its Q applied to `others` columns or rows.
 void add_factorization(Work& w, double rows, double cols, double others) {
   const double k = std::min(rows, cols);
   if (k <= 0 || rows <= 1) return;
-  w.panels += k * (1 + rows / 8192);
+  w.panels += k * (1 + rows / 16384);
   w.products += 4e-9 * k * (rows * cols - k * (rows + cols) / 2 + k * k / 3);
   w.products += 4e-9 * k * (rows - k / 2) * others;
 }
@@ -101,10 +102,12 @@ UpdateWorks qr_update_work(QrUpdate what, QrForm form, std::int64_t m, std::int6
     if (full) return;
     update.products += 3 * 4e-9 * M * N * P;
     for (int pass = 0; pass < 2; ++pass) add_factorization(update, M, P, P);
-    update.calls += 2;
+    update.calls += 6;
   };
   auto reduce_tail = [&] {
-    if (full && M > 1) add_factorization(update, std::max(tail, std::min(P, M)), P, M);
+    if (!full || M <= 1 || p == 0) return;
+    add_factorization(update, std::max(tail, std::min(P, M)), P, M);
+    update.calls += 3;
   };
   switch (what) {
     case QrUpdate::add_cols:
@@ -122,7 +125,7 @@ UpdateWorks qr_update_work(QrUpdate what, QrForm form, std::int64_t m, std::int6
     case QrUpdate::remove_rows:
       if (!without) extend();
       if (!without) reduce_tail();
-      add_chase_up(update, N, P, N, without ? 0 : M, block);
+      add_chase_up(update, full ? std::max(0.0, std::min(N, M - P)) : N, P, N, without ? 0 : M, block);
       break;
     case QrUpdate::rank_update:
       extend();
@@ -135,6 +138,7 @@ UpdateWorks qr_update_work(QrUpdate what, QrForm form, std::int64_t m, std::int6
   const double rows = without ? N + (what == QrUpdate::add_rows ? P : 0) : M1;
   if (!without) anew.products += 2e-9 * M * N * std::min(M, N);
   add_factorization(anew, rows, N1, 0);
+  if (!without) anew.blocks += up(std::min(rows, N1), 256);
   if (!without) anew.products += 4e-9 * std::min(M1, N1) * (M1 - std::min(M1, N1) / 2) * (full ? M1 : N1) * (full ? 0.75 : 0.5);
   anew.traffic = 1e-9 * (2 * rows * N1 + Q_size);
   if (what == QrUpdate::remove_rows && without) anew.calls = 1e9;  // there is no such way

@@ -9,13 +9,15 @@ namespace devobj {
 
 /// What a job is made of. Its milliseconds are the sum of these times constants of the backend and the type.
 struct UpdateWork {
-  double calls = 1;     ///< the call itself
-  double blocks = 0;    ///< blocks of a chase: launches and small products
-  double columns = 0;   ///< columns of the chase's blocks, one after the other, by their height: columns (1 + rows / 256)
-  double panels = 0;    ///< columns of the panels of whole factorizations, by their height: columns (1 + rows / 8192)
+  double calls = 1;     ///< the call itself, and the routines for whole matrices in an update
+  double blocks = 0;    ///< blocks of a chase, or of the reflectors that make Q: launches and small products
+  double columns = 0;   ///< columns of the chase's blocks, one after the other
+  double heights = 0;   ///< the same by their height: columns rows / 256
+  double panels = 0;    ///< columns of the panels of whole factorizations, by their height: columns (1 + rows / 16384)
   double products = 0;  ///< 10^9 multiplications and additions of products
   double traffic = 0;   ///< 10^9 elements copied
-  std::array<double, 6> parts() const { return {calls, blocks, columns, panels, products, traffic}; }
+  static constexpr int kinds = 7;
+  std::array<double, kinds> parts() const { return {calls, blocks, columns, heights, panels, products, traffic}; }
 };
 struct UpdateWorks {
   UpdateWork update, refactor;

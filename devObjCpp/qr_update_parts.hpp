@@ -25,6 +25,12 @@ template <class T> void copy_upper_from(View<T> R, std::int64_t first, View<T> B
   copy(R({0, top}, right), B({0, top}, all), q);
   copy_upper(R({top, R.rows}, right), B({top, B.rows}, all), q);
 }
+/// B = A with zeros below the p-th subdiagonal.
+template <class T> void copy_band(View<T> A, std::int64_t p, View<T> B, Queue& q) {
+  const std::int64_t top = std::min(p, A.rows);
+  copy(A({0, top}, all_cols(A)), B({0, top}, all_cols(B)), q);
+  copy_upper(A({top, A.rows}, all_cols(A)), B({top, B.rows}, all_cols(B)), q);
+}
 /// C = A^H B, also for one column.
 template <class T> void adjoint_product(View<T> A, View<T> B, View<T> C, Queue& q) {
   if (B.cols == 1)

@@ -80,8 +80,9 @@ void qr_add_rows(std::int64_t k, View<T> Q, View<T> R, View<T> U, View<T> Q1, Vi
     copy(Q({k, s.m}, all_cols(Q)), E(below, old), q);
   };
   if (s.full()) {
-    stack_R(R1);
     stack_d(rhs.d1);
+    if (chase_rows_in(U, R, R1, Q, k, Q1, rhs.d1, q, options.block)) return;
+    stack_R(R1);
     extend_Q(Q1);
     return chase_down(R1, p, Q1, rhs.d1, q, options.block);
   }
@@ -126,12 +127,20 @@ std::int64_t qr_remove_rows(std::int64_t k, std::int64_t p, View<T> Q, View<T> R
 
   const std::int64_t inner = s.full() ? m : n + p;  // columns of the Q that is transformed
   const Range K{k, k + p}, old{0, R.rows}, fresh{n, inner}, all{0, m}, sides = all_cols(rhs.d);
-  Matrix<T> E(m, inner, q), H(inner, n, q), W(inner, p, q), d(absent(rhs.d) ? 0 : inner, rhs.d.cols, q);
-  copy_upper(R, H.view(), q);
+  const Range stay{p, inner};
+  Matrix<T> W(inner, p, q), d(absent(rhs.d) ? 0 : inner, rhs.d.cols, q);
   if (!absent(rhs.d)) copy(rhs.d, d(old, sides), q);
+  if (s.full() && p > 0) {
+    transpose(adjoint<T>, Q(K, all), W.view(), q);
+    if (chase_rows_out(W.view(), R, R1, Q, k, Q1, d.view(), q, options.block)) {
+      if (!absent(rhs.d)) copy(d(stay, sides), rhs.d1, q);
+      return 0;
+    }
+  }
+  Matrix<T> E(m, inner, q), H(inner, n, q);
+  copy_upper(R, H.view(), q);
   if (s.full()) {
     if (p == 0) copy(Q, E.view(), q);
-    if (p > 0) transpose(adjoint<T>, Q(K, all), W.view(), q);
   } else {
     copy(Q, E(all, {0, n}), q);
     const View<T> Y = E(all, fresh);
@@ -142,7 +151,6 @@ std::int64_t qr_remove_rows(std::int64_t k, std::int64_t p, View<T> Q, View<T> R
   }
   chase_up(W.view(), H.view(), E.view(), d.view(), s.economic(), q, options.block,
            s.full() && p > 0 ? Q : View<T>{});
-  const Range stay{p, inner};
   copy_without_rows(E(all, stay), K, Q1, q);
   copy(H(stay, {0, n}), R1, q);
   if (!absent(rhs.d)) copy(d(stay, sides), rhs.d1, q);

@@ -85,6 +85,75 @@ void descend(R* x, std::int64_t step, const R* c, const R* s, std::int64_t first
   z.store(x + first * step);
 }
 
+/// One vector, and one number like it.
+template <class R>
+struct Vector {
+  using Element = R;
+  static constexpr std::int64_t count = vector_bytes / sizeof(R);
+  typename Vectors<R>::Vector v;
+  DEVOBJ_INLINE void load(const R* x) { v = *reinterpret_cast<const typename Vectors<R>::Anywhere*>(x); }
+  DEVOBJ_INLINE void store(R* x) const { *reinterpret_cast<typename Vectors<R>::Anywhere*>(x) = v; }
+};
+template <class R>
+struct Number {
+  using Element = R;
+  static constexpr std::int64_t count = 1;
+  R v;
+  DEVOBJ_INLINE void load(const R* x) { v = *x; }
+  DEVOBJ_INLINE void store(R* x) const { *x = v; }
+};
+
+constexpr int together = 4;  // columns that meet a chain's carry while it is in a register
+
+/// `cols` columns from column i on in the chains' direction, and as many of their elements from r on as
+/// Part holds. The columns stay in registers from chain to chain.
+template <bool ascending, int cols, class Part, class R = typename Part::Element>
+DEVOBJ_INLINE void rotate_part(const typename ChainKernels<R>::Columns& x, std::int64_t first, std::int64_t last,
+                               std::int64_t i, std::int64_t r) {
+  constexpr std::int64_t next = ascending ? 1 : -1;
+  Part z[cols], carry;
+#pragma GCC unroll 8
+  for (int j = 0; j < cols; ++j) z[j].load(x.from + r + (i + j * next) * x.ld_from);
+  for (std::int64_t t = first; t < last; ++t) {
+    const R *c = x.c + t * x.step + i, *s = x.s + t * x.step + i;
+    carry.load(x.carry + t * x.rows + r);
+#pragma GCC unroll 8
+    for (int j = 0; j < cols; ++j) {
+      const R cj = c[j * next], sj = s[j * next];
+      const auto cz = cj * z[j].v, sz = sj * z[j].v;
+      z[j].v = ascending ? cj * carry.v + sz : cj * carry.v - sz;
+      carry.v = ascending ? cz - sj * carry.v : cz + sj * carry.v;
+    }
+    carry.store(x.carry + t * x.rows + r);
+  }
+#pragma GCC unroll 8
+  for (int j = 0; j < cols; ++j) z[j].store(x.to + r + (i + j * next) * x.ld_to);
+}
+
+template <bool ascending, int cols, class R>
+DEVOBJ_INLINE void rotate_whole(const typename ChainKernels<R>::Columns& x, std::int64_t first, std::int64_t last,
+                                std::int64_t i) {
+  constexpr std::int64_t n = Vector<R>::count;
+  std::int64_t r = 0;
+  for (; r + n <= x.rows; r += n) rotate_part<ascending, cols, Vector<R>>(x, first, last, i, r);
+  for (; r < x.rows; ++r) rotate_part<ascending, cols, Number<R>>(x, first, last, i, r);
+}
+
+template <class R>
+void ascend_columns(const typename ChainKernels<R>::Columns& x, std::int64_t first, std::int64_t last,
+                    std::int64_t begin, std::int64_t end) {
+  std::int64_t i = begin;
+  for (; i + together <= end; i += together) rotate_whole<true, together, R>(x, first, last, i);
+  for (; i < end; ++i) rotate_whole<true, 1, R>(x, first, last, i);
+}
+template <class R>
+void descend_columns(const typename ChainKernels<R>::Columns& x, std::int64_t first, std::int64_t last,
+                     std::int64_t begin, std::int64_t end) {
+  std::int64_t i = end - 1;
+  for (; i - together + 1 >= begin; i -= together) rotate_whole<false, together, R>(x, first, last, i);
+  for (; i >= begin; --i) rotate_whole<false, 1, R>(x, first, last, i);
+}
+
 template <class R>
 void pack(const R* A, std::int64_t lda, std::int64_t rows, std::int64_t cols, R* strip) {
   constexpr std::int64_t lanes = chain_lanes<R>;
@@ -111,7 +180,8 @@ void unpack(const R* strip, std::int64_t rows, std::int64_t cols, R* A, std::int
 
 template <class R>
 const ChainKernels<R>& chains() noexcept {
-  static constexpr ChainKernels<R> all{ascend<R>, descend<R>, pack<R>, unpack<R>};
+  static constexpr ChainKernels<R> all{ascend<R>,          descend<R>, ascend_columns<R>,
+                                       descend_columns<R>, pack<R>,    unpack<R>};
   return all;
 }
 template const ChainKernels<float>& chains<float>() noexcept;

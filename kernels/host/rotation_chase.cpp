@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
-#include "kernels/host/chain_simd.hpp"
+#include "kernels/host/rotation_chains.hpp"
 #include "kernels/host/team.hpp"
 
 namespace devobj::host {
 namespace {
 
-constexpr std::int64_t chunk = 32;  // rotations of a chain that are applied before the next chain's
-constexpr std::int64_t strips_deep =
-    8;  // strips of rows of Q that go through a chunk together: less than the first cache
+constexpr std::int64_t carry_bytes = 16384;  // rows of Q that go through the chains together: half of a first cache
 
 /// r = c f + s g, 0 = c g - s f; as LAPACK's lartg safe from overflow and underflow.
 template <class R>
@@ -28,61 +25,6 @@ void make_rotation(R f, R g, R& c, R& s, R& r) {
   }
 }
 
-/// p chains of `length` rotations: rotation u of chain t acts on neighbours at(t) + u and the next. Ascending chains
-/// begin at p - 1, p - 2, ... (chase_down), descending ones end at 0, 1, ... (chase_up).
-///
-/// The first `chunk` rotations of all chains come before the others of any: rotations of different chains that change
-/// places by this have no neighbour in common.
-template <class R>
-class Chains {
- public:
-  Chains(bool ascending, std::int64_t p, std::int64_t length)
-      : ascending_(ascending), p_(p), length_(length), c_(size(), R(1)), s_(size(), R(0)), count_(p, length) {}
-  std::int64_t at(std::int64_t t) const { return ascending_ ? p_ - 1 - t : t; }
-  R& c(std::int64_t t, std::int64_t u) { return c_[static_cast<std::size_t>(t * length_ + u)]; }
-  R& s(std::int64_t t, std::int64_t u) { return s_[static_cast<std::size_t>(t * length_ + u)]; }
-  void set_count(std::int64_t t, std::int64_t count) {
-    count_[static_cast<std::size_t>(t)] = std::max<std::int64_t>(0, count);
-  }
-  std::int64_t length() const { return length_; }
-
-  /// Rotations begin <= u < end of all chains, on `strips` strips `lanes` apart. `limit`: no neighbour from there on.
-  void apply(R* x, std::int64_t step, std::int64_t strips, std::int64_t begin, std::int64_t end,
-             std::int64_t limit) const {
-    apply(x, step, strips, begin, end, limit, [](std::int64_t, std::int64_t) {});
-  }
-  /// The same; before neighbours are needed for the first time fetch(i0, i1) is called for them.
-  template <class Fetch>
-  void apply(R* x, std::int64_t step, std::int64_t strips, std::int64_t begin, std::int64_t end, std::int64_t limit,
-             const Fetch& fetch) const {
-    const ChainKernels<R>& kernels = chain_kernels<R>();
-    std::int64_t fetched = ascending_ ? 0 : limit;
-    const std::int64_t chunks = (end - begin + chunk - 1) / chunk;
-    for (std::int64_t i = 0; i < chunks; ++i) {
-      const std::int64_t u0 = ascending_ ? begin + i * chunk : std::max(begin, end - (i + 1) * chunk);
-      const std::int64_t u1 = ascending_ ? std::min(end, u0 + chunk) : end - i * chunk;
-      const std::int64_t upto = ascending_ ? std::max(fetched, std::min(limit, u1 + p_)) : std::min(fetched, u0);
-      fetch(std::min(fetched, upto), std::max(fetched, upto));
-      fetched = upto;
-      for (std::int64_t strip = 0; strip < strips; ++strip)
-        for (std::int64_t t = 0; t < p_; ++t) {
-          const std::int64_t last = std::min({u1, count_[static_cast<std::size_t>(t)], limit - 1 - at(t)});
-          R* base = x + strip * chain_lanes<R> + at(t) * step;
-          const R *c = c_.data() + t * length_, *s = s_.data() + t * length_;
-          (ascending_ ? kernels.ascend : kernels.descend)(base, step, c, s, u0, last);
-        }
-    }
-    fetch(ascending_ ? fetched : 0, ascending_ ? limit : fetched);
-  }
-
- private:
-  std::size_t size() const { return static_cast<std::size_t>(p_ * length_); }
-  bool ascending_;
-  std::int64_t p_, length_;
-  std::vector<R> c_, s_;
-  std::vector<std::int64_t> count_;
-};
-
 template <class R>
 std::vector<R>& strip_memory(std::int64_t rows) {
   thread_local std::vector<R> memory;
@@ -90,85 +32,74 @@ std::vector<R>& strip_memory(std::int64_t rows) {
   return memory;
 }
 
-/// Q = Q G, or from G if `from` is there, rows begin ... end of Q. `from` is read as it is needed, and not copied
-/// before: for one chain the memory traffic is the time.
+/// Q = Q G, or from G if `from` is there, which is read as it is needed, and not copied before: for one chain the memory
+/// traffic is the time. The team shares the rows of Q.
 template <class R>
-void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t lanes = chain_lanes<R>;
-  std::int64_t row = begin;
-  while (end - row >= lanes) {
-    const std::int64_t strips = std::min((end - row) / lanes, strips_deep);
-    chains.apply(Q.data + row, Q.ld, strips, 0, chains.length(), Q.cols, [&](std::int64_t j0, std::int64_t j1) {
-      if (from.empty()) return;
-      for (std::int64_t j = j0; j < j1; ++j)
-        std::copy_n(from.data + row + j * from.ld, strips * lanes, Q.data + row + j * Q.ld);
-    });
-    row += strips * lanes;
-  }
-  if (row == end) return;
-  // what is left over, in a strip of its own
-  std::vector<R>& strip = strip_memory<R>(Q.cols);
-  const std::int64_t rest = end - row;
-  const View<R> old = from.empty() ? Q : from;
-  for (std::int64_t j = 0; j < Q.cols; ++j) {
-    std::copy_n(old.data + row + j * old.ld, rest, strip.data() + j * lanes);
-    std::fill_n(strip.data() + j * lanes + rest, lanes - rest, R(0));
-  }
-  chains.apply(strip.data(), lanes, 1, 0, chains.length(), Q.cols);
-  for (std::int64_t j = 0; j < Q.cols; ++j) std::copy_n(strip.data() + j * lanes, rest, Q.data + row + j * Q.ld);
-}
-
-/// The team shares the rows of Q.
-template <class R>
-void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q) {
+void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, bool first_absent = false) {
   if (Q.empty()) return;
-  constexpr std::int64_t unit = chain_lanes<R> * strips_deep;
+  constexpr std::int64_t lanes = chain_lanes<R>;
   const std::size_t bytes = static_cast<std::size_t>(Q.size()) * sizeof(R);
   Team& team = Team::shared();
-  team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
-    const std::int64_t pieces = (Q.rows + unit - 1) / unit;
-    for (std::int64_t piece = me.rank(); piece < pieces; piece += me.size())
-      rotate_columns(chains, from, Q, piece * unit, std::min(Q.rows, (piece + 1) * unit));
-  });
-}
-
-/// A = G^H A for columns of any height: strips of columns, of which `height(last column)` rows are not zero.
-template <class R, class Height>
-void rotate_rows(const Chains<R>& chains, View<R> A, const Height& height) {
-  if (A.empty()) return;
-  constexpr std::int64_t lanes = chain_lanes<R>;
-  const ChainKernels<R>& kernels = chain_kernels<R>();
-  const std::size_t bytes = static_cast<std::size_t>(A.size()) * sizeof(R);
-  Team& team = Team::shared();
-  team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
-    const std::int64_t pieces = (A.cols + lanes - 1) / lanes;
-    for (std::int64_t piece = me.rank(); piece < pieces; piece += me.size()) {
-      const std::int64_t j = piece * lanes, cols = std::min(lanes, A.cols - j), rows = height(j + cols - 1);
-      std::vector<R>& strip = strip_memory<R>(rows);
-      kernels.pack(A.data + j * A.ld, A.ld, rows, cols, strip.data());
-      chains.apply(strip.data(), lanes, 1, 0, std::min(chains.length(), rows), rows);
-      kernels.unpack(strip.data(), rows, cols, A.data + j * A.ld, A.ld);
+  const int threads = threads_for(bytes, std::size_t{1} << 19, team.size());
+  const std::int64_t most = carry_bytes / (chains.chains() * static_cast<std::int64_t>(sizeof(R)));
+  const std::int64_t pieces = std::max<std::int64_t>(threads, (Q.rows + most - 1) / most);
+  const std::int64_t unit = ((Q.rows + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
+  const View<R> source = from.empty() ? Q : from;
+  team.run(threads, [&](Team::Member& me) {
+    std::vector<R>& carry = strip_memory<R>(chains.chains() * unit / lanes);
+    for (std::int64_t row = me.rank() * unit; row < Q.rows; row += me.size() * unit) {
+      const Range part{row, std::min(Q.rows, row + unit)};
+      chains.through(source(part, {0, source.cols}), Q(part, {0, Q.cols}), first_absent, carry.data());
     }
   });
 }
 
-}  // namespace
+/// Columns j ... j + cols - 1 of A as a strip of `height` rows, with zeros below A's p-th subdiagonal, whatever is there.
+template <class R>
+void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t height, R* strip) {
+  constexpr std::int64_t lanes = chain_lanes<R>;
+  chain_kernels<R>().pack(A.data + j * A.ld, A.ld, std::min(height, j + cols + p), cols, strip);
+  for (std::int64_t i = j + p + 1; i < height; ++i)
+    for (std::int64_t l = 0; l < std::min(lanes, i - j - p); ++l) strip[i * lanes + l] = 0;
+}
+/// The strip's rows from `first` on as columns j ... of A, with zeros below.
+template <class R>
+void store_strip(const std::vector<R>& strip, std::int64_t first, std::int64_t height, std::int64_t j,
+                 std::int64_t cols, View<R> A) {
+  chain_kernels<R>().unpack(strip.data() + first * chain_lanes<R>, height - first, cols, A.data + j * A.ld, A.ld);
+  for (std::int64_t l = j; l < j + cols; ++l)
+    std::fill(A.data + l * A.ld + height - first, A.data + l * A.ld + A.rows, R(0));
+}
+
+/// D = G^H D.
+template <class R>
+void rotate_rows(const Chains<R>& chains, View<R> D) {
+  constexpr std::int64_t lanes = chain_lanes<R>;
+  const ChainKernels<R>& kernels = chain_kernels<R>();
+  for (std::int64_t j = 0; j < D.cols && D.rows > 0; j += lanes) {
+    const std::int64_t cols = std::min(lanes, D.cols - j);
+    std::vector<R>& strip = strip_memory<R>(D.rows);
+    kernels.pack(D.data + j * D.ld, D.ld, D.rows, cols, strip.data());
+    chains.apply(strip.data(), 0, chains.length(), D.rows);
+    kernels.unpack(strip.data(), D.rows, cols, D.data + j * D.ld, D.ld);
+  }
+}
 
 // Chain t takes the lowest subdiagonal but t away: rotation u makes H(p - t + u, u) zero. A strip of columns first gets
 // all rotations of the columns before; then each of its columns makes its own, for itself and the columns after.
-template <class R>
-void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
+// load(j, width, height, strip) is H's source.
+template <class R, class Load>
+Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::int64_t rows = H.rows, cols = std::min(H.cols, rows - 1);
-  if (cols <= 0) return;
   Chains<R> chains(true, p, cols);
   for (std::int64_t t = 0; t < p; ++t) chains.set_count(t, std::min(cols, rows - p + t));
   const ChainKernels<R>& kernels = chain_kernels<R>();
   for (std::int64_t j = 0; j < H.cols; j += lanes) {
     const std::int64_t width = std::min(lanes, H.cols - j), height = std::min(rows, j + width + p);
     std::vector<R>& strip = strip_memory<R>(height);
-    kernels.pack(H.data + j * H.ld, H.ld, height, width, strip.data());
-    chains.apply(strip.data(), lanes, 1, 0, std::min(j, cols), height);
+    load(j, width, height, strip.data());
+    chains.apply(strip.data(), 0, std::min(j, cols), height);
     for (std::int64_t u = j; u < std::min(j + width, cols); ++u)
       for (std::int64_t t = 0; t < p; ++t) {
         const std::int64_t i = p - 1 - t + u;
@@ -180,21 +111,22 @@ void rotate_down(View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) 
         top[u - j] = r;
         bottom[u - j] = 0;
       }
-    kernels.unpack(strip.data(), height, width, H.data + j * H.ld, H.ld);
+    store_strip(strip, 0, height, j, width, H);
   }
-  rotate_columns(chains, from, Q);
-  rotate_rows(chains, D, [&](std::int64_t) { return D.rows; });
+  return chains;
 }
 
-// Chain t makes W(start + t, t), ..., W(t + 1, t) zero, from below.
+// Chain t makes W(from below, t), ..., W(t + 1, t) zero: from row start + t on, where those below are zero, or from the
+// last row on.
 template <class R>
-void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start) {
-  const std::int64_t p = W.cols, rows = W.rows;
-  if (start <= 0 || p == 0) return;
-  Chains<R> chains(false, p, start);
+Chains<R> chains_up(View<R> W, std::int64_t start, bool tail_done) {
+  const std::int64_t p = W.cols;
+  Chains<R> chains(false, p, tail_done ? start : W.rows - 1);
   for (std::int64_t t = 0; t < p; ++t) {
+    const std::int64_t count = tail_done ? start : W.rows - 1 - t;
+    chains.set_count(t, count);
     R* w = W.data + t * W.ld;
-    for (std::int64_t u = start - 1; u >= 0; --u) {
+    for (std::int64_t u = count - 1; u >= 0; --u) {
       const std::int64_t i = u + t;
       R &c = chains.c(t, u), &s = chains.s(t, u), r;
       make_rotation(w[i], w[i + 1], c, s, r);
@@ -202,7 +134,7 @@ void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::in
     }
     for (std::int64_t j = t + 1; j < p; ++j) {
       R* x = W.data + j * W.ld;
-      for (std::int64_t u = start - 1; u >= 0; --u) {
+      for (std::int64_t u = count - 1; u >= 0; --u) {
         const std::int64_t i = u + t;
         const R c = chains.c(t, u), s = chains.s(t, u), y = x[i], z = x[i + 1];
         x[i] = c * y + s * z;
@@ -210,14 +142,84 @@ void rotate_up(View<R> W, View<R> A, View<R> from, View<R> Q, View<R> D, std::in
       }
     }
   }
-  rotate_rows(chains, A, [&](std::int64_t j) { return std::min(rows, j + 1 + p); });
-  rotate_columns(chains, from, Q);
-  rotate_rows(chains, D, [&](std::int64_t) { return rows; });
+  return chains;
 }
 
-#define INSTANTIATE(R)                                                            \
-  template void rotate_down<R>(View<R>, std::int64_t, View<R>, View<R>, View<R>); \
-  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t);
+/// A1 = G^H A without the first rows, as many as A1 has fewer, for an upper trapezoidal A, which gets p subdiagonals.
+template <class R>
+void rotate_trapezoid(const Chains<R>& chains, View<R> A, View<R> A1) {
+  if (A.empty()) return;
+  constexpr std::int64_t lanes = chain_lanes<R>;
+  const std::size_t bytes = static_cast<std::size_t>(A.size()) * sizeof(R);
+  const std::int64_t gone = A.rows - A1.rows;
+  Team& team = Team::shared();
+  team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
+    for (std::int64_t j = me.rank() * lanes; j < A.cols; j += me.size() * lanes) {
+      const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + chains.chains());
+      std::vector<R>& strip = strip_memory<R>(rows);
+      load_strip(A, j, cols, 0, rows, strip.data());
+      chains.apply(strip.data(), 0, std::min(chains.length(), rows), rows);
+      store_strip(strip, gone, rows, j, cols, A1);
+    }
+  });
+}
+}  // namespace
+
+template <class R>
+void rotate_down(View<R> H_from, View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
+  if (std::min(H.cols, H.rows - 1) <= 0) return;
+  const View<R> source = H_from.empty() ? H : H_from;
+  const Chains<R> chains = chains_down(H, p, [&](std::int64_t j, std::int64_t width, std::int64_t height, R* strip) {
+    load_strip(source, j, width, p, height, strip);
+  });
+  rotate_columns(chains, from, Q);
+  rotate_rows(chains, D);
+}
+
+template <class R>
+void rotate_up(View<R> W, View<R> A_from, View<R> A, View<R> from, View<R> Q, View<R> D, std::int64_t start,
+               bool tail_done) {
+  if (start <= 0 || W.cols == 0) return;
+  const Chains<R> chains = chains_up(W, start, tail_done);
+  rotate_trapezoid(chains, A_from.empty() ? A : A_from, A);
+  rotate_columns(chains, from, Q);
+  rotate_rows(chains, D);
+}
+
+template <class R>
+void rotate_rows_in(View<R> U, View<R> A, View<R> H, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
+  constexpr std::int64_t lanes = chain_lanes<R>;
+  const std::int64_t p = U.rows;
+  const Chains<R> chains = chains_down(H, p, [&](std::int64_t j, std::int64_t width, std::int64_t height, R* strip) {
+    load_strip(U, j, width, p, p, strip);
+    load_strip(A, j, width, 0, height - p, strip + p * lanes);
+  });
+  const Range before{0, k}, in{k, k + p}, behind{k + p, Q1.rows}, all{0, Q.cols}, all1{0, Q1.cols};
+  rotate_columns(chains, Q(before, all), Q1(before, all1), true);
+  rotate_columns(chains, Q({k, Q.rows}, all), Q1(behind, all1), true);
+  const View<R> fresh = Q1(in, all1);
+  for (std::int64_t j = 0; j < fresh.cols; ++j)
+    for (std::int64_t i = 0; i < p; ++i) fresh.data[i + j * fresh.ld] = R(i == j);
+  rotate_columns(chains, View<R>{}, fresh);
+  rotate_rows(chains, D);
+}
+
+template <class R>
+void rotate_rows_out(View<R> W, View<R> A, View<R> A1, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
+  const std::int64_t p = W.cols;
+  const Chains<R> chains = chains_up(W, W.rows - p, false);
+  rotate_trapezoid(chains, A, A1);
+  const Range all{0, Q.cols}, all1{0, Q1.cols};
+  rotate_columns(chains, Q({0, k}, all), Q1({0, k}, all1), true);
+  rotate_columns(chains, Q({k + p, Q.rows}, all), Q1({k, Q1.rows}, all1), true);
+  rotate_rows(chains, D);
+}
+
+#define INSTANTIATE(R)                                                                                  \
+  template void rotate_down<R>(View<R>, View<R>, std::int64_t, View<R>, View<R>, View<R>);              \
+  template void rotate_up<R>(View<R>, View<R>, View<R>, View<R>, View<R>, View<R>, std::int64_t, bool); \
+  template void rotate_rows_in<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>);  \
+  template void rotate_rows_out<R>(View<R>, View<R>, View<R>, View<R>, std::int64_t, View<R>, View<R>);
 INSTANTIATE(float)
 INSTANTIATE(double)
 #undef INSTANTIATE
