@@ -15,8 +15,6 @@
 #include "lu_native.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <type_traits>
 
 #include "devobj/blas.hpp"
@@ -30,8 +28,6 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
-// Order from which the rest is updated in two parts, and how many columns it must have.
-constexpr std::int64_t halves_order = 16000, halves_least = 6000;
 
 /// The factorization of one matrix; what its steps share.
 template <class T>
@@ -46,7 +42,6 @@ class NativeLu {
     inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::lu_panel_max});
     by_parts_ = by_parts_pays(options.math);
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
-    in_halves_ = !single && k_ >= halves_order;
     if (by_rows_) inner_ = std::min(inner_, cuda::exchange_columns_max<T>);
     const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
     const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
@@ -72,58 +67,24 @@ class NativeLu {
   void factor() {
     SideQueue side(q_, true);
     Queue& panels = side;
-    std::optional<SideQueue> third;
-    if (in_halves_) third.emplace(q_, true);
-    Queue& solves = third ? *third : q_;
-    if (third) solves.blas();
 
     panel({0, nb_}, panels);
-    Halves halves;
+    Event rest_updated;
     for (std::int64_t j = 0; j < k_; j += nb_) {
       const Range K{j, std::min(j + nb_, k_)};
       const Range next{K.end, std::min(K.end + nb_, k_)}, rest{next.end, n_};
-      const Event factored = panels.record();
-      solves.wait_for(factored);
+      q_.wait_for(panels.record());
       if (next.size() > 0) {
-        panels.wait_for(halves.updated_at(next));
-        prepare(K, next, panels);
-        subtract(K, {K.end, m_}, next, panels);
+        panels.wait_for(rest_updated);
+        update(K, next, panels);
         panel(next, panels, &start_);
         if (rest.size() > 0) cuda::stream_wait_event(q_.stream(), start_.event());
       }
-      if (in_halves_) halves.divide(rest, nb_);
-      for (int i = 0; i < 2; ++i) {
-        const Range part = i == 0 ? Range{rest.begin, std::min(halves.border, rest.end)}
-                                  : Range{std::max(rest.begin, halves.border), rest.end};
-        if (part.size() <= 0) continue;
-        solves.wait_for(halves.updated[i]);
-        prepare(K, part, solves);
-        if (third) q_.wait_for(solves.record());
-        subtract(K, {K.end, m_}, part, q_, by_parts_);
-        halves.updated[i] = q_.record();
-      }
-      // L's columns, once the last step's products have read them
-      solves.wait_for(halves.all_updated);
-      exchange(K, {0, K.begin}, solves);
-      halves.all_updated = q_.record();
+      update(K, rest, q_, by_parts_);
+      rest_updated = q_.record();
+      exchange(K, {0, K.begin}, q_);
     }
   }
-
-  /// The columns of the rest in two parts, the second from `border` on, and the last products that changed each of them.
-  struct Halves {
-    std::int64_t border = std::numeric_limits<std::int64_t>::max();  // one part, the first
-    Event updated[2], all_updated;
-
-    const Event& updated_at(Range columns) const { return updated[columns.begin < border ? 0 : 1]; }
-    /// In halves, until the first one, which becomes narrower from step to step, is less than a third of the second.
-    void divide(Range rest, std::int64_t nb) {
-      const std::int64_t first = std::max<std::int64_t>(0, std::min(border, rest.end) - rest.begin);
-      if (border <= rest.end && 4 * first >= rest.size()) return;
-      border = rest.size() < halves_least ? std::numeric_limits<std::int64_t>::max()
-                                             : rest.begin + rest.size() / 2 / nb * nb;
-      updated[0] = updated[1] = all_updated;
-    }
-  };
 
   /// What the kernel's panel at K did to the rows.
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
@@ -142,8 +103,7 @@ class NativeLu {
     const std::int64_t middle = K.begin + (K.size() / 2 + inner_ - 1) / inner_ * inner_;
     const Range left{K.begin, middle}, right{middle, K.end};
     panel(left, q, start);
-    prepare(left, right, q);
-    subtract(left, {left.end, m_}, right, q);
+    update(left, right, q);
     panel(right, q);
     exchange(right, left, q);
   }
@@ -160,8 +120,8 @@ class NativeLu {
     }
   }
 
-  /// A12 = L11^-1 P A12  for some columns right of K
-  void prepare(Range K, Range columns, Queue& q) {
+  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of K
+  void update(Range K, Range columns, Queue& q, bool by_parts = false) {
     if (columns.size() <= 0) return;
     cuda::RowExchange rows = exchange_of(K);
     if (inner_ > cuda::exchange_solve_max) {
@@ -175,6 +135,7 @@ class NativeLu {
       rows.rows = 0;  // all parts at once
       subtract(part, {part.end, K.end}, columns, q);
     }
+    subtract(K, {K.end, m_}, columns, q, by_parts);
   }
 
   /// A(rows, columns) -= A(rows, K) A(K, columns)
@@ -219,7 +180,7 @@ class NativeLu {
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr;
   void *panel_workspace_ = nullptr, *product_workspace_ = nullptr;
   T* panel_copy_ = nullptr;
-  bool by_parts_ = false, by_rows_ = false, in_halves_ = false;
+  bool by_parts_ = false, by_rows_ = false;
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
 };
 

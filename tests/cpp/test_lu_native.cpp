@@ -75,8 +75,8 @@ TEST_P(LuNative, ALargeSquareMatrix) {
   });
 }
 
-/// From order 16,000 on in double precision the rest is updated in two parts; here their border moves several times.
-TEST_P(LuNative, TheRestInTwoParts) {
+/// Blocks of several panels, of which each has several kernels, as the library chooses them for large matrices.
+TEST_P(LuNative, WideBlocks) {
   with_type([&]<class T>(T) {
     if constexpr (sizeof(real_t<T>) == 8) {
       const std::int64_t n = 16100;
@@ -100,7 +100,7 @@ TEST_P(LuNative, TheRestInTwoParts) {
         Matrix<T> rest(n, 1, q());
         copy<T>(b, rest, q());
         gemv<T>(Op::NoTrans, T(-1), A, x, T(1), rest, q());
-        // rounding gives 1e-10; a part that is not updated, or other rows exchanged, about 1
+        // rounding gives 1e-10; a block that is not updated, or other rows exchanged, about 1
         EXPECT_LE(lange<T>(Norm::Max, rest, q()), 1e-8 * size) << "blocks of " << options.block;
       }
     }
