@@ -20,7 +20,7 @@ DEVOBJ_RANDOM double open_unit(std::uint32_t low, std::uint32_t high) {
 DEVOBJ_RANDOM void normal_pair(std::uint32_t w0, std::uint32_t w1, float mean, float sigma, float& x, float& y) {
   const float r = as_float(bits_of(radius(w0)) | (w1 << 1 & 0x80000000u)) * sigma;
   float sine, cosine;
-  quarter_turn(as_float((w1 & 0x7fffffu) | 0x3f800000u) - 1.5f, sine, cosine);
+  quarter_turn(from_one(w1, 0x7fffffu) - 1.5f, sine, cosine);
   const bool swapped = static_cast<std::int32_t>(w1) < 0;
   x = fused(r, swapped ? sine : cosine, mean);
   y = fused(r, swapped ? cosine : sine, mean);

@@ -100,7 +100,7 @@ DEVOBJ_RANDOM double minus_two_log_by_table(double u) {
 DEVOBJ_RANDOM float radius(std::uint32_t word) {
   const std::uint32_t bits = bits_of(static_cast<float>(static_cast<std::int32_t>(word)));
   const Cubic p = radius_piece(bits);
-  const float x = as_float((bits & 0xfffffu) | 0x3f800000u);  // of 0 as of 2: the lowest piece is that of 2
+  const float x = from_one(bits, 0xfffffu);  // of 0 as of 2: the lowest piece is that of 2
   return fused(fused(fused(p.c[3], x, p.c[2]), x, p.c[1]), x, p.c[0]);
 }
 DEVOBJ_RANDOM double log_of(double u) {
