@@ -60,12 +60,18 @@ struct GivensKernels {
   /// column j below row j. stairs[g] is for the columns 8 g ... 8 g + 7. The rotations are applied to the slab. Zeros
   /// that are there are not rotated.
   void (*eliminate)(R* slab, std::int64_t columns, const Staircase<R>* stairs);
-  /// From the first k columns Q1 of an orthogonal matrix (a slab, zeros beside): signs D = diag(signs, I) and
-  /// reflectors V, M with (I - V T V^H) D = Q1 in the columns 0 ... k - 1. V is a slab of `rows` rows, minus_T and
-  /// minus_TH hold -T and -T^H as slab_columns lines.
-  void (*make_reflectors)(const R* Q1, std::int64_t rows, int k, R* V, R* minus_T, R* minus_TH, R* signs);
+  /// The first k columns Q1 of an orthogonal matrix (a slab, zeros beside) are (I - V T V^H) D in the columns
+  /// 0 ... k - 1, with D = diag(signs, I). reflectors_top makes the first k rows of V from those of Q1, and -U^-1 with
+  /// V = Q1 U^-1 for the rows below; reflectors_T makes T from G = V^H V. minus_T and minus_TH hold -T and -T^H, these,
+  /// G and -U^-1 being slab_columns lines.
+  void (*reflectors_top)(const R* Q1, int k, R* V, R* minus_inverse, R* signs);
+  void (*reflectors_T)(const R* G, const R* minus_inverse, int k, const R* signs, R* minus_T, R* minus_TH);
   /// C -= V T V^H C for slabs of `rows` rows, where minus_T holds -T (or -T^H, for the adjoint).
   void (*reflect)(const R* V, const R* minus_T, R* C, std::int64_t rows);
+  /// W = V^H C for slabs of `rows` rows; W is slab_columns lines.
+  void (*products)(const R* V, const R* C, std::int64_t rows, R* W);
+  /// C -= V W.
+  void (*subtract)(R* C, const R* V, const R* W, std::int64_t rows);
   /// slab = A, rows x slab_columns real numbers, and back.
   void (*pack)(const R* A, std::int64_t lda, std::int64_t rows, R* slab);
   void (*unpack)(const R* slab, std::int64_t rows, R* A, std::int64_t lda);

@@ -162,8 +162,9 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 
 template <class R, int P>
 const GivensKernels<R>& givens() noexcept {
-  static constexpr GivensKernels<R> table{rotate<R, P>,  eliminate<R, P>, make_reflectors<R, P>,
-                                          reflect<R, P>, pack<R>,         unpack<R>};
+  static constexpr GivensKernels<R> table{rotate<R, P>,         eliminate<R, P>, reflectors_top<R, P>,
+                                          reflectors_T<R, P>,   reflect<R, P>,   slab_products<R, P>,
+                                          slab_subtract<R, P>, pack<R>,         unpack<R>};
   return table;
 }
 
