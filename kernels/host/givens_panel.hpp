@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/host/cached_matrix.hpp"
 #include "kernels/host/givens_shape.hpp"
 #include "kernels/host/slabs.hpp"
 #include "kernels/host/spin.hpp"
@@ -43,7 +44,7 @@ class GivensBlocks {
   R* signs(std::int64_t p) const { return minus_inverse(p) + lines; }
 
  private:
-  const Matrix<R> memory_;
+  const CachedMatrix<R> memory_;
 };
 
 template <class T>
@@ -290,7 +291,7 @@ class GivensPanels {
   const Slabs<T>&a_, &q_;
   const GivensBlocks<T>& blocks_;
   const long patience_;
-  const Matrix<R> scratch_, numbers_, shared_;
+  const CachedMatrix<R> scratch_, numbers_, shared_;
   std::vector<Panel> panels_;
   const GivensKernels<R>& kernels_ = givens_kernels<R, P>();
 };

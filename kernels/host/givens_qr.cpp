@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kernels/givens.hpp"
+#include "kernels/host/cached_matrix.hpp"
 #include "kernels/host/givens_panel.hpp"
 #include "kernels/host/givens_shape.hpp"
 #include "kernels/host/slabs.hpp"
@@ -39,8 +40,8 @@ class GivensQr {
         envelope_(envelope),
         patience_(threads > Team::shared().size() ? 0 : long_patience),
         shapes_(A.rows, A.cols, envelope.reach),
-        a_memory_(Slabs<T>::memory(A.rows, A.cols, q)),
-        q_memory_(Slabs<T>::memory(Q.rows, Q.cols, q)),
+        a_memory_(Slabs<T>::memory_rows(A.rows), Slabs<T>::count(A.cols), q),
+        q_memory_(Slabs<T>::memory_rows(Q.rows), Slabs<T>::count(Q.cols), q),
         a_(A.rows, A.cols, a_memory_),
         q_(Q.rows, Q.cols, q_memory_),
         blocks_(slabs(), q),
@@ -169,7 +170,7 @@ class GivensQr {
   const Envelope& envelope_;
   const long patience_;
   const Shapes shapes_;
-  const Matrix<R> a_memory_, q_memory_;
+  const CachedMatrix<R> a_memory_, q_memory_;
   const Slabs<T> a_, q_;
   const GivensBlocks<T> blocks_;
   GivensPanels<T> panels_;
