@@ -64,7 +64,7 @@ void band_rotate(bool inverse, View<real_t<T>> C, View<T> S, View<T> B, Queue& q
               slabs.load(B, t);
               for (std::size_t i = 0; i < stairs.size(); ++i) {
                 const auto& s = stairs[inverse ? i : stairs.size() - 1 - i];
-                kernels.rotate(slabs.slab(t), s.first, n, s.width, !inverse, inverse, s.numbers);
+                kernels.rotate(slabs.slab(t), s.first, n, s.width, !inverse, inverse, s.numbers, 0);
               }
               slabs.store(
                   t, B, [](std::int64_t) { return std::int64_t{0}; }, [&](std::int64_t) { return n; });

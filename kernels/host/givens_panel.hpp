@@ -66,7 +66,7 @@ class GivensPanels {
         patience_(patience),
         scratch_((rows + widest_staircase * Shapes::most_parts) * L, threads, queue),
         numbers_(shapes.numbers, threads, queue),
-        shared_((2 * Shapes::most_parts * K + widest_staircase) * L, 1, queue),
+        shared_(Shapes::most_parts * (2 * lines + merge_numbers<R, P>), 1, queue),
         panels_(shapes.slab.size()) {}
 
   /// Makes block t: slab t has got the blocks before t - 1; with `follows` block t - 1 has nonzeros to change in it, and
@@ -97,7 +97,7 @@ class GivensPanels {
     }
     arrive(panel.eliminated, count);
     wait([&] { return panel.eliminated.load(std::memory_order_acquire) == all; });
-    merge(t, rank);
+    merge(t);
     panel.stage.store(merged, std::memory_order_release);
     for (int i = 0; i < count; ++i) {
       back(t, mine[i], rank);
@@ -165,6 +165,7 @@ class GivensPanels {
   R* top(std::int64_t p, std::int64_t t) const { return a_.slab(t) + shape(p).row0 * L; }
   R* partial(int s) const { return shared_.data + s * lines; }
   R* stack() const { return partial(Shapes::most_parts); }
+  R* merge_numbers_of(std::int64_t s) const { return stack() + Shapes::most_parts * lines + s * merge_numbers<R, P>; }
   R* numbers(int rank) const { return numbers_.data + rank * numbers_.ld; }
   /// Part s of Q1 in a thread's own memory: staircases run out below it.
   R* scratch(std::int64_t t, int s, int rank) const {
@@ -237,25 +238,20 @@ class GivensPanels {
       for (std::int64_t e = 0; e < L; ++e) to[i * L + e] = e % K < i ? R(0) : from[i * L + e];
   }
   /// R's triangle of slab t, and the tops of its parts' Q1 in the stack.
-  void merge(std::int64_t t, int rank) const {
+  void merge(std::int64_t t) const {
     const std::int64_t all = parts(t);
     R* const X = stack();
-    if (all > 1) {
-      Staircase<R> to[Shapes::groups];
-      stairs(shape(t).stack, rank, to);
-      kernels_.eliminate(X, shape(t).columns, to);
-      copy_triangle(X, blocks_.triangle(t));
-    } else {
-      std::copy_n(top(t, t), std::min(K, shape(t).rows) * L, blocks_.triangle(t));
-    }
-    std::fill_n(X, (K * all + widest_staircase) * L, R(0));
+    for (std::int64_t s = 1; s < all; ++s) kernels_.merge(X, X + s * lines, shape(t).columns, merge_numbers_of(s));
+    std::copy_n(all > 1 ? X : top(t, t), std::min(K, shape(t).rows) * L, blocks_.triangle(t));
+    std::fill_n(X, lines * all, R(0));
     for (int j = 0; j < columns(t); ++j) X[j * L + j] = 1;
-    if (all > 1) rotate_back(shape(t).stack, X, rank);
+    for (std::int64_t s = all - 1; s > 0; --s)
+      kernels_.merge_back(X, X + s * lines, shape(t).columns, merge_numbers_of(s));
   }
-  /// The inverse of a part's rotations, from its first row on.
+  /// The inverse of a part's rotations on an upper triangle: the last staircases meet its last columns only.
   void rotate_back(const Part& part, R* rows, int rank) const {
     for (auto g = part.group.rbegin(); g != part.group.rend(); ++g)
-      kernels_.rotate(rows, g->row0, g->steps, widest_staircase, true, true, numbers(rank) + g->offset);
+      kernels_.rotate(rows, g->row0, g->steps, widest_staircase, true, true, numbers(rank) + g->offset, g->row0);
   }
   void back(std::int64_t t, int s, int rank) const {
     const Part& here = part(t, s);

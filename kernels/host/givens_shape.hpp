@@ -11,8 +11,8 @@
 
 namespace devobj::host {
 
-/// The slabs of a matrix, the rows of each in parts that are annihilated apart, a triangle each, and the triangles one
-/// above the other, which are annihilated then. Sizes follow from the matrix alone.
+/// The slabs of a matrix, the rows of each in parts that are annihilated apart, a triangle each. Sizes follow from the
+/// matrix alone.
 template <class R, int P>
 struct PanelShapes {
   static constexpr std::int64_t K = slab_columns<R, P>, groups = K / widest_staircase;  // of a slab
@@ -31,7 +31,6 @@ struct PanelShapes {
   struct Slab {
     std::int64_t row0, rows, columns, width;
     std::vector<Part> part;
-    Part stack;
   };
   std::vector<Slab> slab;
   std::int64_t numbers = 0;  // of a slab, at most
@@ -46,11 +45,10 @@ struct PanelShapes {
         bottoms.push_back(reach[static_cast<std::size_t>(std::min(j + widest_staircase, n) - 1)] - row0);
       const std::int64_t width = std::min(K, std::min(m, n) - row0), rows = std::max(bottoms.back(), width);
       const std::int64_t parts = std::clamp<std::int64_t>((rows + part_rows / 2) / part_rows, 1, most_parts);
-      Slab s{row0, rows, columns, width, {}, {}};
+      Slab s{row0, rows, columns, width, {}};
       std::int64_t offset = 0;
       for (std::int64_t i = 0; i < parts; ++i)
         s.part.push_back(part_of(rows * i / parts, rows * (i + 1) / parts, bottoms, offset));
-      if (parts > 1) s.stack = part_of(0, K * parts, std::vector<std::int64_t>(bottoms.size(), K * parts), offset);
       numbers = std::max(numbers, offset);
       slab.push_back(std::move(s));
     }

@@ -42,6 +42,10 @@ constexpr std::int64_t step_numbers(int width) {
   return (1 + P) * width;
 }
 
+/// Numbers of all rotations that merge two triangles.
+template <class R, int P>
+constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P> * slab_columns<R, P>;
+
 /// A staircase of width 8 on eight columns: its steps, the row that it ends above (both from the slab's first row that
 /// is given), and its numbers.
 template <class R>
@@ -52,14 +56,19 @@ struct Staircase {
 
 template <class R>
 struct GivensKernels {
-  /// Applies a staircase to one slab; inverse: with the rotations' inverses. Rows row0 ... row0 + steps + width - 1 are
-  /// read and written.
+  /// Applies a staircase to the columns from `column` on, or some before it, of one slab; inverse: with the rotations'
+  /// inverses. Rows row0 ... row0 + steps + width - 1 are read and written.
   void (*rotate)(R* slab, std::int64_t row0, std::int64_t steps, int width, bool down, bool inverse,
-                 const R* coefficients);
+                 const R* coefficients, std::int64_t column);
   /// Makes the staircases (width 8, up) that annihilate the columns 0 ... columns - 1 of a slab below its first rows:
   /// column j below row j. stairs[g] is for the columns 8 g ... 8 g + 7. The rotations are applied to the slab. Zeros
   /// that are there are not rotated.
   void (*eliminate)(R* slab, std::int64_t columns, const Staircase<R>* stairs);
+  /// Two upper triangles of slab_columns lines, one above the other, of which `columns` columns are annihilated: A = R,
+  /// what is left below its diagonal and in B nobody reads. `numbers` are merge_numbers.
+  void (*merge)(R* A, R* B, std::int64_t columns, R* numbers);
+  /// The inverse of these rotations on two upper triangles, that is, on the rows of an orthogonal matrix's columns.
+  void (*merge_back)(R* A, R* B, std::int64_t columns, const R* numbers);
   /// The first k columns Q1 of an orthogonal matrix (a slab, zeros beside) are (I - V T V^H) D in the columns
   /// 0 ... k - 1, with D = diag(signs, I). reflectors_top makes the first k rows of V from those of Q1, and -U^-1 with
   /// V = Q1 U^-1 for the rows below; reflectors_T makes T from G = V^H V. minus_T and minus_TH hold -T and -T^H, these,

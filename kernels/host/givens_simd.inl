@@ -125,46 +125,52 @@ void staircase(R* rows, Index steps, R sign, const R* k) {
   for (int q = 0; q < width; ++q) w[down ? q : q + 1].store(last + q * line<R>);
 }
 
+template <class R, int P, int width, int M>
+DEVOBJ_INLINE void one_way(R* rows, Index steps, bool down, R sign, const R* k) {
+  down ? staircase<R, P, M, width, true>(rows, steps, sign, k) : staircase<R, P, M, width, false>(rows, steps, sign, k);
+}
+
 template <class R, int P, int width>
-void both_ways(R* rows, Index steps, bool down, R sign, const R* k) {
+void both_ways(R* rows, Index steps, bool down, R sign, const R* k, Index column) {
   constexpr Index vectors = line<R> / P / VL<R>;
   constexpr int M = DEVOBJ_SIMD_BYTES == 64 ? static_cast<int>(vectors) : 1;
-  for (Index part = 0; part < vectors; part += M) {
-    R* p = rows + part * VL<R>;
-    down ? staircase<R, P, M, width, true>(p, steps, sign, k) : staircase<R, P, M, width, false>(p, steps, sign, k);
-  }
+  Index part = column / VL<R>;
+  if constexpr (M > 1)
+    for (; part % M != 0; ++part) one_way<R, P, width, 1>(rows + part * VL<R>, steps, down, sign, k);
+  for (; part < vectors; part += M) one_way<R, P, width, M>(rows + part * VL<R>, steps, down, sign, k);
 }
 
 template <class R, int P>
-void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse, const R* k) {
+void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse, const R* k, Index column) {
   if (steps <= 0) return;
   R* rows = slab + row0 * line<R>;
   const R sign = inverse ? R(-1) : R(1);
   switch (width) {
     case 1:
-      return both_ways<R, P, 1>(rows, steps, down, sign, k);
+      return both_ways<R, P, 1>(rows, steps, down, sign, k, column);
     case 2:
-      return both_ways<R, P, 2>(rows, steps, down, sign, k);
+      return both_ways<R, P, 2>(rows, steps, down, sign, k, column);
     case 3:
-      return both_ways<R, P, 3>(rows, steps, down, sign, k);
+      return both_ways<R, P, 3>(rows, steps, down, sign, k, column);
     case 4:
-      return both_ways<R, P, 4>(rows, steps, down, sign, k);
+      return both_ways<R, P, 4>(rows, steps, down, sign, k, column);
     default:
-      return both_ways<R, P, widest_staircase>(rows, steps, down, sign, k);
+      return both_ways<R, P, widest_staircase>(rows, steps, down, sign, k, column);
   }
 }
 
 #include "kernels/host/givens_simd_copy.inl"
 #include "kernels/host/givens_simd_reflectors.inl"
 #include "kernels/host/givens_simd_wave.inl"
+#include "kernels/host/givens_simd_merge.inl"
 
 }  // namespace
 
 template <class R, int P>
 const GivensKernels<R>& givens() noexcept {
-  static constexpr GivensKernels<R> table{rotate<R, P>,         eliminate<R, P>, reflectors_top<R, P>,
-                                          reflectors_T<R, P>,   reflect<R, P>,   slab_products<R, P>,
-                                          slab_subtract<R, P>, pack<R>,         unpack<R>};
+  static constexpr GivensKernels<R> table{
+      rotate<R, P>,  eliminate<R, P>,     merge<R, P>,         merge_back<R, P>, reflectors_top<R, P>, reflectors_T<R, P>,
+      reflect<R, P>, slab_products<R, P>, slab_subtract<R, P>, pack<R>,          unpack<R>};
   return table;
 }
 

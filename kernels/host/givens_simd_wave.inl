@@ -45,18 +45,26 @@ void careful_wave(const R* top, int q0, int q1, Wave<R, P, K>& wave) {
   }
 }
 
-/// All K at once, if no sum of squares is near over- or underflow (a zero is).
+/// The rotations of `count` pairs at once, if no sum of squares is near over- or underflow (a zero is): pair q is
+/// upper[q distance] and lower[q distance].
 template <class R, int K>
-DEVOBJ_INLINE bool fast_wave(const R* top, Wave<R, 1, K>& wave) {
+DEVOBJ_INLINE bool fast_rotations(const R* upper, const R* lower, Index distance, int count, Wave<R, 1, K>& wave) {
   using Range = RotationRange<R, 1>;
   const R sign_bit = R(-0.0);
   bool good = true;
-  for (int j = 0; j < K; j += VL<R>) {
-    Vec<R> f = {}, g = {};
+  for (int j = 0; j < count; j += VL<R>) {
+    Vec<R> f = all<R>(1), g = all<R>(1);
+    if (j + VL<R> <= count) {
 #pragma GCC unroll 16
-    for (int l = 0; l < VL<R>; ++l) {
-      f[l] = top[2 * (j + l) * line<R> + j + l];
-      g[l] = top[(2 * (j + l) + 1) * line<R> + j + l];
+      for (int l = 0; l < VL<R>; ++l) {
+        f[l] = upper[(j + l) * distance];
+        g[l] = lower[(j + l) * distance];
+      }
+    } else {
+      for (int l = 0; j + l < count; ++l) {
+        f[l] = upper[(j + l) * distance];
+        g[l] = lower[(j + l) * distance];
+      }
     }
     const Vec<R> h = f * f + g * g, inverse = all<R>(1) / roots<R>(h);
     const auto within = (h > all<R>(Range::low)) & (h < all<R>(Range::high)) & (g != all<R>(0));
@@ -108,7 +116,7 @@ void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
     const int q0 = T < 0 ? static_cast<int>(-T) : 0;
     bool fast = false;
     if constexpr (P == 1 && K % VL<R> == 0)
-      if (T >= 0 && T <= full) fast = fast_wave<R, K>(top, wave);
+      if (T >= 0 && T <= full) fast = fast_rotations<R, K>(top, top + line<R>, 2 * line<R> + 1, K, wave);
     for (int g = q0 / width; g * width < k; ++g) {
       const Staircase<R>& stair = stairs[g];
       const int from = q0 > g * width ? q0 : g * width, to = k < (g + 1) * width ? k : (g + 1) * width;
