@@ -44,7 +44,7 @@ constexpr std::int64_t step_numbers(int width) {
 
 /// Numbers of all rotations that merge two triangles.
 template <class R, int P>
-constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P> * slab_columns<R, P>;
+constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P>* slab_columns<R, P>;
 
 /// A staircase of width 8 on eight columns: its steps, the row that it ends above (both from the slab's first row that
 /// is given), and its numbers.

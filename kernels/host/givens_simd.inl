@@ -162,6 +162,7 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 #include "kernels/host/givens_simd_copy.inl"
 #include "kernels/host/givens_simd_reflectors.inl"
 #include "kernels/host/givens_simd_wave.inl"
+
 #include "kernels/host/givens_simd_merge.inl"
 
 }  // namespace
@@ -169,8 +170,9 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 template <class R, int P>
 const GivensKernels<R>& givens() noexcept {
   static constexpr GivensKernels<R> table{
-      rotate<R, P>,  eliminate<R, P>,     merge<R, P>,         merge_back<R, P>, reflectors_top<R, P>, reflectors_T<R, P>,
-      reflect<R, P>, slab_products<R, P>, slab_subtract<R, P>, pack<R>,          unpack<R>};
+      rotate<R, P>,       eliminate<R, P>, merge<R, P>,         merge_back<R, P>,    reflectors_top<R, P>,
+      reflectors_T<R, P>, reflect<R, P>,   slab_products<R, P>, slab_subtract<R, P>, pack<R>,
+      unpack<R>};
   return table;
 }
 

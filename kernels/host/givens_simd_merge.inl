@@ -26,6 +26,21 @@ DEVOBJ_INLINE void turn_lines(R* x, R* y, Index first, R c, const R* s) {
 template <class R, int P>
 constexpr Index merge_step = (1 + P) * slab_columns<R, P>;
 
+/// The rotations of `count` pairs, one on each diagonal, if none needs care.
+template <class R, int K>
+DEVOBJ_INLINE bool fast_pairs(const R* upper, const R* lower, int count, Wave<R, 1, K>& wave) {
+  Lanes<R> good = ~Lanes<R>{};
+  for (int j = 0; j < count; j += VL<R>) {
+    Vec<R> f = all<R>(1), g = all<R>(1);
+    for (int l = 0; l < VL<R> && j + l < count; ++l) {
+      f[l] = upper[(j + l) * (line<R> + 1)];
+      g[l] = lower[(j + l) * (line<R> + 1)];
+    }
+    good &= fast_rotations<R>(f, g, wave.c + j, wave.s[0] + j);
+  }
+  return all_set<R>(good);
+}
+
 template <class R, int P>
 void merge(R* A, R* B, Index columns, R* numbers) {
   constexpr int K = static_cast<int>(slab_columns<R, P>);
@@ -35,8 +50,7 @@ void merge(R* A, R* B, Index columns, R* numbers) {
   for (int t = 0; t < k; ++t, numbers += merge_step<R, P>) {
     const int count = k - t;
     bool fast = false;
-    if constexpr (P == 1 && K % VL<R> == 0)
-      fast = fast_rotations<R, K>(A + t * L + t, B + t, L + 1, count, wave);
+    if constexpr (P == 1 && K % VL<R> == 0) fast = fast_pairs<R, K>(A + t * L + t, B + t, count, wave);
     for (int i = 0; i < count; ++i) {
       R *x = A + (i + t) * L, *y = B + i * L, s[P];
       if (!fast) {
