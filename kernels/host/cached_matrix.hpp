@@ -11,8 +11,8 @@
 namespace devobj::host {
 
 /// A rows x cols matrix with ld = max(1, rows), not initialised, 64-byte aligned. Up to `most_cached` bytes it is from
-/// the process's cache of buffers: fresh pages would take longer than what is done with them. Work on it has ended when
-/// it is destroyed. Error: out_of_memory.
+/// the process's cache of buffers, since a system takes its time to give fresh pages. Work on it has ended when it is
+/// destroyed. Error: out_of_memory.
 template <class T>
 class CachedMatrix : public View<T> {
  public:

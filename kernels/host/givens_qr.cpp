@@ -185,19 +185,17 @@ class GivensQr {
 template <class T>
 void givens_qr(View<T> A, View<T> Q, View<T> R, Queue& q) {
   if (A.rows == 0) return;
-  q.wait();  // the rotations' number and place follow from the zeros of A
-  const Envelope shape = envelope(A);
   // a rotated pair of elements takes about 0.1 ns, waking a thread some microseconds
   constexpr std::size_t grain = 2 << 20;
   const auto pairs = static_cast<std::size_t>(A.rows) * std::min(A.rows, A.cols) * (A.cols + Q.cols);
-  const int threads = threads_for(pairs, grain, Team::shared().size());
+  Team& team = Team::shared();
+  const int threads = threads_for(pairs, grain, team.size());
+  q.wait();  // the rotations' number and place follow from the zeros of A
+  std::optional<Team::Session> awake;
+  if (threads > 1) awake.emplace(team);
+  const Envelope shape = envelope(A);
   GivensQr<T> work(A, Q, R, shape, threads, q);
-  q.submit("givens_qr", [&] {
-    Team& team = Team::shared();
-    std::optional<Team::Session> awake;
-    if (threads > 1) awake.emplace(team);
-    team.run(threads, [&](Team::Member& me) { work.run(me.rank()); });
-  });
+  q.submit("givens_qr", [&] { team.run(threads, [&](Team::Member& me) { work.run(me.rank()); }); });
   q.wait();
 }
 
