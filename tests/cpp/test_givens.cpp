@@ -111,7 +111,9 @@ TEST_P(Givens, LongColumns) {
         {"nonzeros far below", [](auto i, auto j) { return i <= j || i >= 600; }},
         {"one element far below", [](auto i, auto j) { return i <= j || (i == 690 && j == 3); }}};
     for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{700, 70}, {1300, 33}, {700, 710}})
-      for (const auto& [name, kept] : patterns) {
+      for (const auto& pattern : patterns) {
+        const std::string& name = pattern.first;
+        const Kept& kept = pattern.second;
         if (n > 100 && name != "full" && name != "steps of many columns") continue;
         const Dense<T> A = multiplied(random<T>(m, n, 12), [&](auto i, auto j) {
           return kept(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)) ? 1.0 : 0.0;
