@@ -63,7 +63,7 @@ struct PanelShapes {
     for (std::int64_t j = 0; const std::int64_t below : bottoms) {
       const std::int64_t bottom = std::clamp<std::int64_t>(below - first, 0, part.rows);
       part.group.push_back({j, std::max<std::int64_t>(0, bottom - 1 - j), bottom, offset});
-      offset += part.group.back().steps * step_numbers<P>(widest_staircase);
+      offset += staircase_numbers<P>(part.group.back().steps, widest_staircase);
       j += widest_staircase;
     }
     return part;

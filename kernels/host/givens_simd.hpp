@@ -15,8 +15,8 @@
 //
 // Column by column and bottom-up is `up` with a wave q per column; a band matrix with `width` subdiagonals is `down`
 // with a step per column. Rotation q of step u and rotation q + 1 of step u + 1 have no row in common: a wave of as
-// many as there are columns is made at a time. The numbers of a step are width cosines, then width sines' real and, if
-// complex, imaginary parts.
+// many as there are columns is made at a time, and these are kept together: `width` cosines, then as many sines' real
+// and, if complex, imaginary parts.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,22 @@ constexpr int staircase_width(int rotations) {
   return rotations <= 4 ? rotations : widest_staircase;
 }
 template <int P>
-constexpr std::int64_t step_numbers(int width) {
+constexpr std::int64_t wave_numbers(int width) {
   return (1 + P) * width;
+}
+template <int P>
+constexpr std::int64_t staircase_numbers(std::int64_t steps, int width) {
+  return (steps + width - 1) * wave_numbers<P>(width);
+}
+/// Where the cosine of rotation q of step u is among a staircase's numbers; the sines are `width` numbers further.
+template <int P>
+constexpr std::int64_t number_of(std::int64_t u, int q, int width) {
+  return (u + width - 1 - q) * wave_numbers<P>(width) + q;
 }
 
 /// Numbers of all rotations that merge two triangles.
 template <class R, int P>
-constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P>* slab_columns<R, P>;
+constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P> * slab_columns<R, P>;
 
 /// A staircase of width 8 on eight columns: its steps, the row that it ends above (both from the slab's first row that
 /// is given), and its numbers.

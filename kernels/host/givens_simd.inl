@@ -83,14 +83,15 @@ DEVOBJ_INLINE void rotate_parts(Part<R, P, M>& x, Part<R, P, M>& y, R cosine, co
 template <class R, int P, int M, int width, bool down, int turn>
 DEVOBJ_INLINE void step(Part<R, P, M>* w, R* rows, Index u, R sign, const R* coefficients) {
   constexpr int places = width + 1;
-  const R* k = coefficients + u * step_numbers<P>(width);
+  const R* k = coefficients + u * wave_numbers<P>(width);
   R* top = rows + u * line<R>;
   w[((down ? width : 0) + turn) % places].load(top + (down ? width : 0) * line<R>);
 #pragma GCC unroll 8
   for (int i = 0; i < width; ++i) {
     const int q = down ? width - 1 - i : i;
-    const R s[2] = {sign * k[width + q], P == 2 ? sign * k[(P * width) + q] : R(0)};
-    rotate_parts<R, P, M, down>(w[(q + turn) % places], w[(q + 1 + turn) % places], k[q], s);
+    const R* wave = k + (width - 1 - q) * wave_numbers<P>(width) + q;
+    const R s[2] = {sign * wave[width], P == 2 ? sign * wave[P * width] : R(0)};
+    rotate_parts<R, P, M, down>(w[(q + turn) % places], w[(q + 1 + turn) % places], wave[0], s);
   }
   w[((down ? 0 : width) + turn) % places].store(top + (down ? 0 : width) * line<R>);
 }
@@ -162,8 +163,7 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 #include "kernels/host/givens_simd_copy.inl"
 #include "kernels/host/givens_simd_reflectors.inl"
 #include "kernels/host/givens_simd_wave.inl"
-
-#include "kernels/host/givens_simd_merge.inl"
+#include "kernels/host/givens_simd_wave_merge.inl"
 
 }  // namespace
 

@@ -110,13 +110,15 @@ Index fast_waves(R* slab, const Staircase<R>* stairs, Index T, Index last) {
     const Wave<R, 1, K>& wave = waves[T & 1];
     R* top = slab + T * line<R>;
     const bool more = T > last;
+    for (int q = 0; q < K; q += width) {
+      R* numbers = stairs[q / width].numbers + (T + q + width - 1) * wave_numbers<1>(width);
+      __builtin_memcpy(numbers, wave.c + q, width * sizeof(R));
+      __builtin_memcpy(numbers + width, wave.s[0] + q, width * sizeof(R));
+    }
     Lanes<R> good = ~Lanes<R>{};
     for (int j = 0; j < K; j += VL<R>) {
 #pragma GCC unroll 4
       for (int q = j; q < j + VL<R>; ++q) {
-        R* number = stairs[q / width].numbers + (T + q) * step_numbers<1>(width) + q % width;
-        number[0] = wave.c[q];
-        number[width] = wave.s[0][q];
         turn_rows<R, 1, K>(top + 2 * q * line<R>, q, wave);
       }
       // rotation q of the next wave: the lower row of rotation q - 1 and the upper one of rotation q
@@ -140,7 +142,7 @@ void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
   // the last staircase's columns that are not there
   for (Index u = 0; k % width != 0 && u < stairs[k / width].steps; ++u)
     for (int q = k % width; q < width; ++q) {
-      R* number = stairs[k / width].numbers + u * step_numbers<P>(width) + q;
+      R* number = stairs[k / width].numbers + (u + width - 1 - q) * wave_numbers<P>(width) + q;
       number[0] = 1;
       for (int p = 0; p < P; ++p) number[(1 + p) * width] = 0;
     }
@@ -162,7 +164,7 @@ void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
                 inside = static_cast<int>(rows < there ? rows : there);
       if (from < inside) careful_wave<R, P, K>(top, from, inside, wave);
       for (int q = from; q < there; ++q) {
-        R* number = stair.numbers + (T + q) * step_numbers<P>(width) + (q - g * width);
+        R* number = stair.numbers + (T + g * width + width - 1) * wave_numbers<P>(width) + (q - g * width);
         const bool turns = q < inside && !(top[(2 * q + 1) * line<R> + q] == 0 &&
                                            top[(2 * q + 1) * line<R> + (P - 1) * (line<R> / P) + q] == 0);
         number[0] = turns ? wave.c[q] : R(1);
