@@ -1,6 +1,7 @@
 // givens-cpu: the tables of paper 004 with its variants on this machine, and ours beside them. Full Q, double
 // precision.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -52,6 +53,8 @@ class Case {
   }
   /// Seconds of qr with Method::givens; a row of the report beside a variant's time.
   double ours(const std::string& peer, double peer_seconds) {
+    // OpenMP's threads spin for some milliseconds after their last work: they would be on ours' cores
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const double ms = median_ms(
         o_.repeat, [] {}, [&] { qr<double>(A_, Q_, R_, q_, {Method::givens}); }, [&] { q_.wait(); });
     const ExplicitResidual r = explicit_residual<double>(A_, Q_, R_, q_);

@@ -38,8 +38,9 @@ struct Bandwidths {
 
 namespace host {
 DEVOBJ_GIVENS_PRIMITIVES
-/// Q^H A = R by rotations of adjacent rows, column by column, each from its last row upwards; zeros that are there are
-/// not rotated. Q is m x kq and R kq x n with kq = min(m, n) or m; R is exactly triangular. A is unchanged. Paper 004.
+/// Q^H A = R by rotations of adjacent rows, column by column, each from its last row upwards; of long columns first the
+/// parts, then what these have left. Zeros that are there are not rotated. Q is m x kq and R kq x n with kq = min(m, n)
+/// or m; R is exactly triangular. A is unchanged. Paper 004.
 template <class T>
 void givens_qr(View<T> A, View<T> Q, View<T> R, Queue& q);
 }  // namespace host

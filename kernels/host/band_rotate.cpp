@@ -24,14 +24,14 @@ void fill(const Stair<real_t<T>>& stair, View<real_t<T>> C, View<T> S) {
   using R = real_t<T>;
   constexpr int P = Slabs<T>::P;
   for (std::int64_t j = 0; j < C.cols; ++j) {
-    R* k = stair.numbers + j * step_numbers<P>(stair.width);
     for (int q = 0; q < stair.width; ++q) {
       const std::int64_t r = stair.first + q;
       const bool there = r < C.rows;
-      k[q] = there ? C.data[r + j * C.ld] : R(1);
+      R* k = stair.numbers + number_of<P>(j, q, stair.width);
+      k[0] = there ? C.data[r + j * C.ld] : R(1);
       const T s = there ? S.data[r + j * S.ld] : T(0);
-      k[stair.width + q] = std::real(s);
-      if constexpr (P == 2) k[2 * stair.width + q] = std::imag(s);
+      k[stair.width] = std::real(s);
+      if constexpr (P == 2) k[2 * stair.width] = std::imag(s);
     }
   }
 }
@@ -46,7 +46,7 @@ void band_rotate(bool inverse, View<real_t<T>> C, View<T> S, View<T> B, Queue& q
   if (B.empty() || kl == 0) return;
   std::vector<Stair<R>> stairs;
   const std::int64_t count = (kl + widest_staircase - 1) / widest_staircase;
-  Matrix<R> numbers(n * step_numbers<P>(widest_staircase), count, q);
+  Matrix<R> numbers(staircase_numbers<P>(n, widest_staircase), count, q);
   for (std::int64_t g = 0; g < count; ++g)
     stairs.push_back(
         {g * widest_staircase,
@@ -64,7 +64,7 @@ void band_rotate(bool inverse, View<real_t<T>> C, View<T> S, View<T> B, Queue& q
               slabs.load(B, t);
               for (std::size_t i = 0; i < stairs.size(); ++i) {
                 const auto& s = stairs[inverse ? i : stairs.size() - 1 - i];
-                kernels.rotate(slabs.slab(t), s.first, n, s.width, !inverse, inverse, s.numbers);
+                kernels.rotate(slabs.slab(t), s.first, n, s.width, !inverse, inverse, s.numbers, 0);
               }
               slabs.store(
                   t, B, [](std::int64_t) { return std::int64_t{0}; }, [&](std::int64_t) { return n; });

@@ -15,8 +15,8 @@
 //
 // Column by column and bottom-up is `up` with a wave q per column; a band matrix with `width` subdiagonals is `down`
 // with a step per column. Rotation q of step u and rotation q + 1 of step u + 1 have no row in common: a wave of as
-// many as there are columns is made at a time. The numbers of a step are width cosines, then width sines' real and, if
-// complex, imaginary parts.
+// many as there are columns is made at a time, and these are kept together: `width` cosines, then as many sines' real
+// and, if complex, imaginary parts.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,22 @@ constexpr int staircase_width(int rotations) {
   return rotations <= 4 ? rotations : widest_staircase;
 }
 template <int P>
-constexpr std::int64_t step_numbers(int width) {
+constexpr std::int64_t wave_numbers(int width) {
   return (1 + P) * width;
 }
+template <int P>
+constexpr std::int64_t staircase_numbers(std::int64_t steps, int width) {
+  return (steps + width - 1) * wave_numbers<P>(width);
+}
+/// Where the cosine of rotation q of step u is among a staircase's numbers; the sines are `width` numbers further.
+template <int P>
+constexpr std::int64_t number_of(std::int64_t u, int q, int width) {
+  return (u + width - 1 - q) * wave_numbers<P>(width) + q;
+}
+
+/// Numbers of all rotations that merge two triangles.
+template <class R, int P>
+constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P> * slab_columns<R, P>;
 
 /// A staircase of width 8 on eight columns: its steps, the row that it ends above (both from the slab's first row that
 /// is given), and its numbers.
@@ -52,20 +65,31 @@ struct Staircase {
 
 template <class R>
 struct GivensKernels {
-  /// Applies a staircase to one slab; inverse: with the rotations' inverses. Rows row0 ... row0 + steps + width - 1 are
-  /// read and written.
+  /// Applies a staircase to the columns from `column` on, or some before it, of one slab; inverse: with the rotations'
+  /// inverses. Rows row0 ... row0 + steps + width - 1 are read and written.
   void (*rotate)(R* slab, std::int64_t row0, std::int64_t steps, int width, bool down, bool inverse,
-                 const R* coefficients);
+                 const R* coefficients, std::int64_t column);
   /// Makes the staircases (width 8, up) that annihilate the columns 0 ... columns - 1 of a slab below its first rows:
   /// column j below row j. stairs[g] is for the columns 8 g ... 8 g + 7. The rotations are applied to the slab. Zeros
   /// that are there are not rotated.
   void (*eliminate)(R* slab, std::int64_t columns, const Staircase<R>* stairs);
-  /// From the first k columns Q1 of an orthogonal matrix (a slab, zeros beside): signs D = diag(signs, I) and
-  /// reflectors V, M with (I - V T V^H) D = Q1 in the columns 0 ... k - 1. V is a slab of `rows` rows, minus_T and
-  /// minus_TH hold -T and -T^H as slab_columns lines.
-  void (*make_reflectors)(const R* Q1, std::int64_t rows, int k, R* V, R* minus_T, R* minus_TH, R* signs);
+  /// Two upper triangles of slab_columns lines, one above the other, of which `columns` columns are annihilated: A = R,
+  /// what is left below its diagonal and in B nobody reads. `numbers` are merge_numbers.
+  void (*merge)(R* A, R* B, std::int64_t columns, R* numbers);
+  /// The inverse of these rotations on two upper triangles, that is, on the rows of an orthogonal matrix's columns.
+  void (*merge_back)(R* A, R* B, std::int64_t columns, const R* numbers);
+  /// The first k columns Q1 of an orthogonal matrix (a slab, zeros beside) are (I - V T V^H) D in the columns
+  /// 0 ... k - 1, with D = diag(signs, I). reflectors_top makes the first k rows of V from those of Q1, and -U^-1 with
+  /// V = Q1 U^-1 for the rows below; reflectors_T makes T from G = V^H V. minus_T and minus_TH hold -T and -T^H, these,
+  /// G and -U^-1 being slab_columns lines.
+  void (*reflectors_top)(const R* Q1, int k, R* V, R* minus_inverse, R* signs);
+  void (*reflectors_T)(const R* G, const R* minus_inverse, int k, const R* signs, R* minus_T, R* minus_TH);
   /// C -= V T V^H C for slabs of `rows` rows, where minus_T holds -T (or -T^H, for the adjoint).
   void (*reflect)(const R* V, const R* minus_T, R* C, std::int64_t rows);
+  /// W = V^H C for slabs of `rows` rows; W is slab_columns lines.
+  void (*products)(const R* V, const R* C, std::int64_t rows, R* W);
+  /// C -= V W.
+  void (*subtract)(R* C, const R* V, const R* W, std::int64_t rows);
   /// slab = A, rows x slab_columns real numbers, and back.
   void (*pack)(const R* A, std::int64_t lda, std::int64_t rows, R* slab);
   void (*unpack)(const R* slab, std::int64_t rows, R* A, std::int64_t lda);

@@ -83,14 +83,15 @@ DEVOBJ_INLINE void rotate_parts(Part<R, P, M>& x, Part<R, P, M>& y, R cosine, co
 template <class R, int P, int M, int width, bool down, int turn>
 DEVOBJ_INLINE void step(Part<R, P, M>* w, R* rows, Index u, R sign, const R* coefficients) {
   constexpr int places = width + 1;
-  const R* k = coefficients + u * step_numbers<P>(width);
+  const R* k = coefficients + u * wave_numbers<P>(width);
   R* top = rows + u * line<R>;
   w[((down ? width : 0) + turn) % places].load(top + (down ? width : 0) * line<R>);
 #pragma GCC unroll 8
   for (int i = 0; i < width; ++i) {
     const int q = down ? width - 1 - i : i;
-    const R s[2] = {sign * k[width + q], P == 2 ? sign * k[(P * width) + q] : R(0)};
-    rotate_parts<R, P, M, down>(w[(q + turn) % places], w[(q + 1 + turn) % places], k[q], s);
+    const R* wave = k + (width - 1 - q) * wave_numbers<P>(width) + q;
+    const R s[2] = {sign * wave[width], P == 2 ? sign * wave[P * width] : R(0)};
+    rotate_parts<R, P, M, down>(w[(q + turn) % places], w[(q + 1 + turn) % places], wave[0], s);
   }
   w[((down ? 0 : width) + turn) % places].store(top + (down ? 0 : width) * line<R>);
 }
@@ -125,45 +126,53 @@ void staircase(R* rows, Index steps, R sign, const R* k) {
   for (int q = 0; q < width; ++q) w[down ? q : q + 1].store(last + q * line<R>);
 }
 
+template <class R, int P, int width, int M>
+DEVOBJ_INLINE void one_way(R* rows, Index steps, bool down, R sign, const R* k) {
+  down ? staircase<R, P, M, width, true>(rows, steps, sign, k) : staircase<R, P, M, width, false>(rows, steps, sign, k);
+}
+
 template <class R, int P, int width>
-void both_ways(R* rows, Index steps, bool down, R sign, const R* k) {
+void both_ways(R* rows, Index steps, bool down, R sign, const R* k, Index column) {
   constexpr Index vectors = line<R> / P / VL<R>;
   constexpr int M = DEVOBJ_SIMD_BYTES == 64 ? static_cast<int>(vectors) : 1;
-  for (Index part = 0; part < vectors; part += M) {
-    R* p = rows + part * VL<R>;
-    down ? staircase<R, P, M, width, true>(p, steps, sign, k) : staircase<R, P, M, width, false>(p, steps, sign, k);
-  }
+  Index part = column / VL<R>;
+  if constexpr (M > 1)
+    for (; part % M != 0; ++part) one_way<R, P, width, 1>(rows + part * VL<R>, steps, down, sign, k);
+  for (; part < vectors; part += M) one_way<R, P, width, M>(rows + part * VL<R>, steps, down, sign, k);
 }
 
 template <class R, int P>
-void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse, const R* k) {
+void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse, const R* k, Index column) {
   if (steps <= 0) return;
   R* rows = slab + row0 * line<R>;
   const R sign = inverse ? R(-1) : R(1);
   switch (width) {
     case 1:
-      return both_ways<R, P, 1>(rows, steps, down, sign, k);
+      return both_ways<R, P, 1>(rows, steps, down, sign, k, column);
     case 2:
-      return both_ways<R, P, 2>(rows, steps, down, sign, k);
+      return both_ways<R, P, 2>(rows, steps, down, sign, k, column);
     case 3:
-      return both_ways<R, P, 3>(rows, steps, down, sign, k);
+      return both_ways<R, P, 3>(rows, steps, down, sign, k, column);
     case 4:
-      return both_ways<R, P, 4>(rows, steps, down, sign, k);
+      return both_ways<R, P, 4>(rows, steps, down, sign, k, column);
     default:
-      return both_ways<R, P, widest_staircase>(rows, steps, down, sign, k);
+      return both_ways<R, P, widest_staircase>(rows, steps, down, sign, k, column);
   }
 }
 
 #include "kernels/host/givens_simd_copy.inl"
 #include "kernels/host/givens_simd_reflectors.inl"
 #include "kernels/host/givens_simd_wave.inl"
+#include "kernels/host/givens_simd_wave_merge.inl"
 
 }  // namespace
 
 template <class R, int P>
 const GivensKernels<R>& givens() noexcept {
-  static constexpr GivensKernels<R> table{rotate<R, P>,  eliminate<R, P>, make_reflectors<R, P>,
-                                          reflect<R, P>, pack<R>,         unpack<R>};
+  static constexpr GivensKernels<R> table{
+      rotate<R, P>,       eliminate<R, P>, merge<R, P>,         merge_back<R, P>,    reflectors_top<R, P>,
+      reflectors_T<R, P>, reflect<R, P>,   slab_products<R, P>, slab_subtract<R, P>, pack<R>,
+      unpack<R>};
   return table;
 }
 

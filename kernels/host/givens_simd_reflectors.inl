@@ -145,15 +145,15 @@ DEVOBJ_INLINE void subtract_line(R* x, Number<R, P> a, const R* y) {
 // sign of what it is subtracted from. T follows from V, so that I - V T V^H is orthogonal to rounding: T^-1 + T^-H =
 // V^H V; V leaves open only the imaginary part of the diagonal.
 template <class R, int P>
-void make_reflectors(const R* Q1, Index rows, int k, R* V, R* minus_T, R* minus_TH, R* signs) {
+void reflectors_top(const R* Q1, int k, R* V, R* minus_inverse, R* signs) {
   using N = Number<R, P>;
-  constexpr Index K = slab_columns<R, P>, L = line<R>, plane = L / P;
-  for (Index e = 0; e < rows * L; ++e) V[e] = 0;
-  for (Index e = 0; e < K * L; ++e) minus_T[e] = minus_TH[e] = 0;
-
-  // Q1 - [D; 0] = V1 U in the first k rows
-  alignas(64) R U[K * L], minus_inverse[K * L] = {}, G[K * L];
-  for (Index e = 0; e < k * L; ++e) U[e] = Q1[e];
+  constexpr Index K = slab_columns<R, P>, L = line<R>;
+  alignas(64) R U[K * L];
+  for (Index e = 0; e < k * L; ++e) {
+    U[e] = Q1[e];
+    V[e] = 0;
+  }
+  for (Index e = 0; e < K * L; ++e) minus_inverse[e] = 0;
   for (int j = 0; j < k; ++j) {
     signs[j] = U[j * L + j] >= 0 ? R(-1) : R(1);
     U[j * L + j] -= signs[j];
@@ -173,14 +173,17 @@ void make_reflectors(const R* Q1, Index rows, int k, R* V, R* minus_T, R* minus_
     const N r = N::at(U + i * L + i).reciprocal();
     subtract_line<R, P>(minus_inverse + i * L, {-r.re, -r.im}, x);
   }
-  // V2 = Q1 U^-1
-  slab_subtract<R, P>(V + k * L, Q1 + k * L, minus_inverse, rows - k);
+}
 
-  // column j of T: tau below -T G(:, j) tau
-  slab_products<R, P>(V, V, rows, G);
+// Column j of T: tau below -T G(:, j) tau.
+template <class R, int P>
+void reflectors_T(const R* G, const R* minus_inverse, int k, const R* signs, R* minus_T, R* minus_TH) {
+  using N = Number<R, P>;
+  constexpr Index K = slab_columns<R, P>, L = line<R>, plane = L / P;
+  for (Index e = 0; e < K * L; ++e) minus_T[e] = minus_TH[e] = 0;
   for (int j = 0; j < k; ++j) {
-    const N given = N::at(U + j * L + j).reciprocal();
-    const N tau = N{G[j * L + j] / 2, -signs[j] * given.im}.reciprocal();
+    const N given = N::at(minus_inverse + j * L + j);
+    const N tau = N{G[j * L + j] / 2, signs[j] * given.im}.reciprocal();
     alignas(64) R column[L] = {};
     for (int l = 0; l < j; ++l) subtract_line<R, P>(column, N::at(G + l * L + j), minus_TH + l * L);
     for (int i = 0; i <= j; ++i) {

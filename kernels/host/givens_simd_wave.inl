@@ -45,27 +45,37 @@ void careful_wave(const R* top, int q0, int q1, Wave<R, P, K>& wave) {
   }
 }
 
-/// All K at once, if no sum of squares is near over- or underflow (a zero is).
-template <class R, int K>
-DEVOBJ_INLINE bool fast_wave(const R* top, Wave<R, 1, K>& wave) {
+/// A vector of lanes that are all bits or none.
+template <class R>
+using Lanes = decltype(Vec<R>{} < Vec<R>{});
+
+/// c and s of pairs f, g; lanes are not set where a sum of squares is near over- or underflow, or g zero.
+template <class R>
+DEVOBJ_INLINE Lanes<R> fast_rotations(Vec<R> f, Vec<R> g, R* c, R* s) {
   using Range = RotationRange<R, 1>;
-  const R sign_bit = R(-0.0);
-  bool good = true;
-  for (int j = 0; j < K; j += VL<R>) {
-    Vec<R> f = {}, g = {};
+  const Vec<R> h = f * f + g * g, inverse = all<R>(1) / roots<R>(h);
+  const Lanes<R> flip = (Lanes<R>)f & (Lanes<R>)all<R>(R(-0.0));
+  put<R>(c, (Vec<R>)((Lanes<R>)(f * inverse) ^ flip));
+  put<R>(s, (Vec<R>)((Lanes<R>)(g * inverse) ^ flip));
+  return (h > all<R>(Range::low)) & (h < all<R>(Range::high)) & (g != all<R>(0));
+}
+template <class R>
+DEVOBJ_INLINE bool all_set(Lanes<R> lanes) {
+  bool set = true;
+  for (int l = 0; l < VL<R>; ++l) set = set && lanes[l] != 0;
+  return set;
+}
+
+/// Rotations j, ..., j + VL - 1 of the wave that starts at `top`.
+template <class R, int K>
+DEVOBJ_INLINE Lanes<R> fast_part(const R* top, int j, Wave<R, 1, K>& wave) {
+  Vec<R> f = {}, g = {};
 #pragma GCC unroll 16
-    for (int l = 0; l < VL<R>; ++l) {
-      f[l] = top[2 * (j + l) * line<R> + j + l];
-      g[l] = top[(2 * (j + l) + 1) * line<R> + j + l];
-    }
-    const Vec<R> h = f * f + g * g, inverse = all<R>(1) / roots<R>(h);
-    const auto within = (h > all<R>(Range::low)) & (h < all<R>(Range::high)) & (g != all<R>(0));
-    const auto flip = (decltype(within))f & (decltype(within))all<R>(sign_bit);
-    put<R>(wave.c + j, (Vec<R>)((decltype(within))(f * inverse) ^ flip));
-    put<R>(wave.s[0] + j, (Vec<R>)((decltype(within))(g * inverse) ^ flip));
-    for (int l = 0; l < VL<R>; ++l) good = good && within[l] != 0;
+  for (int l = 0; l < VL<R>; ++l) {
+    f[l] = top[2 * (j + l) * line<R> + j + l];
+    g[l] = top[(2 * (j + l) + 1) * line<R> + j + l];
   }
-  return good;
+  return fast_rotations<R>(f, g, wave.c + j, wave.s[0] + j);
 }
 
 /// Rows x and y in the columns from q on; what is left of (y, q) nobody reads.
@@ -84,6 +94,40 @@ DEVOBJ_INLINE void turn_rows(R* x, int q, const Wave<R, P, K>& wave) {
   }
 }
 
+/// The waves T, T - 1, ... that have all their rotations, down to `last` or to the first that needs care, which is
+/// returned. While a wave turns its rows, the rotations of the next one are made, as soon as their rows are there.
+template <class R, int K>
+Index fast_waves(R* slab, const Staircase<R>* stairs, Index T, Index last) {
+  constexpr int width = widest_staircase;
+  Wave<R, 1, K> waves[2];
+  const auto begin = [&](Wave<R, 1, K>& wave) {
+    Lanes<R> good = fast_part<R, K>(slab + T * line<R>, 0, wave);
+    for (int j = VL<R>; j < K; j += VL<R>) good &= fast_part<R, K>(slab + T * line<R>, j, wave);
+    return all_set<R>(good);
+  };
+  if (T < last || !begin(waves[T & 1])) return T;
+  for (;; --T) {
+    const Wave<R, 1, K>& wave = waves[T & 1];
+    R* top = slab + T * line<R>;
+    const bool more = T > last;
+    for (int q = 0; q < K; q += width) {
+      R* numbers = stairs[q / width].numbers + (T + q + width - 1) * wave_numbers<1>(width);
+      __builtin_memcpy(numbers, wave.c + q, width * sizeof(R));
+      __builtin_memcpy(numbers + width, wave.s[0] + q, width * sizeof(R));
+    }
+    Lanes<R> good = ~Lanes<R>{};
+    for (int j = 0; j < K; j += VL<R>) {
+#pragma GCC unroll 4
+      for (int q = j; q < j + VL<R>; ++q) {
+        turn_rows<R, 1, K>(top + 2 * q * line<R>, q, wave);
+      }
+      // rotation q of the next wave: the lower row of rotation q - 1 and the upper one of rotation q
+      if (more) good &= fast_part<R, K>(top - line<R>, j, waves[(T - 1) & 1]);
+    }
+    if (!more || !all_set<R>(good)) return T - 1;
+  }
+}
+
 template <class R, int P>
 void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
   constexpr int width = widest_staircase, K = static_cast<int>(slab_columns<R, P>);
@@ -98,17 +142,19 @@ void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
   // the last staircase's columns that are not there
   for (Index u = 0; k % width != 0 && u < stairs[k / width].steps; ++u)
     for (int q = k % width; q < width; ++q) {
-      R* number = stairs[k / width].numbers + u * step_numbers<P>(width) + q;
+      R* number = stairs[k / width].numbers + (u + width - 1 - q) * wave_numbers<P>(width) + q;
       number[0] = 1;
       for (int p = 0; p < P; ++p) number[(1 + p) * width] = 0;
     }
   Wave<R, P, K> wave;
   for (Index T = last - 1; T > -k; --T) {
+    if constexpr (P == 1 && K % VL<R> == 0)
+      if (T >= 0 && T <= full) {
+        T = fast_waves<R, K>(slab, stairs, T, 0);
+        if (T <= -k) break;
+      }
     R* top = slab + T * line<R>;
     const int q0 = T < 0 ? static_cast<int>(-T) : 0;
-    bool fast = false;
-    if constexpr (P == 1 && K % VL<R> == 0)
-      if (T >= 0 && T <= full) fast = fast_wave<R, K>(top, wave);
     for (int g = q0 / width; g * width < k; ++g) {
       const Staircase<R>& stair = stairs[g];
       const int from = q0 > g * width ? q0 : g * width, to = k < (g + 1) * width ? k : (g + 1) * width;
@@ -116,13 +162,11 @@ void eliminate(R* slab, Index columns, const Staircase<R>* stairs) {
       const Index steps = stair.steps - T, rows = (stair.bottom - T) / 2;
       const int there = static_cast<int>(steps < to ? steps : to),
                 inside = static_cast<int>(rows < there ? rows : there);
-      if (!fast && from < inside) careful_wave<R, P, K>(top, from, inside, wave);
+      if (from < inside) careful_wave<R, P, K>(top, from, inside, wave);
       for (int q = from; q < there; ++q) {
-        R* number = stair.numbers + (T + q) * step_numbers<P>(width) + (q - g * width);
-        bool turns = q < inside;
-        if (!fast && turns)
-          turns =
-              !(top[(2 * q + 1) * line<R> + q] == 0 && top[(2 * q + 1) * line<R> + (P - 1) * (line<R> / P) + q] == 0);
+        R* number = stair.numbers + (T + g * width + width - 1) * wave_numbers<P>(width) + (q - g * width);
+        const bool turns = q < inside && !(top[(2 * q + 1) * line<R> + q] == 0 &&
+                                           top[(2 * q + 1) * line<R> + (P - 1) * (line<R> / P) + q] == 0);
         number[0] = turns ? wave.c[q] : R(1);
         for (int p = 0; p < P; ++p) number[(1 + p) * width] = turns ? wave.s[p][q] : R(0);
         if (turns) turn_rows<R, P, K>(top + 2 * q * line<R>, q, wave);

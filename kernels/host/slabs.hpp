@@ -22,10 +22,12 @@ class Slabs {
   Slabs(std::int64_t rows, std::int64_t cols, View<R> memory) : rows_(rows), cols_(cols), memory_(memory) {}
   /// In the queue's memory, not initialised.
   static Matrix<R> memory(std::int64_t rows, std::int64_t cols, Queue& q) {
-    return Matrix<R>(line<R> * (rows + widest_staircase), (cols + width - 1) / width, q);
+    return Matrix<R>(memory_rows(rows), count(cols), q);
   }
+  static constexpr std::int64_t memory_rows(std::int64_t rows) { return line<R> * (rows + widest_staircase); }
+  static constexpr std::int64_t count(std::int64_t cols) { return (cols + width - 1) / width; }
 
-  std::int64_t count() const noexcept { return (cols_ + width - 1) / width; }
+  std::int64_t count() const noexcept { return count(cols_); }
   R* slab(std::int64_t t) const noexcept { return memory_.data + t * memory_.ld; }
 
   /// Slab t, here or in other memory, = the columns of A that belong to it; zeros beside and below.
