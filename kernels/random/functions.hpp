@@ -95,7 +95,7 @@ DEVOBJ_RANDOM double minus_two_log_by_table(double u) {
   p = fused(p, f, -2.0);
   return fused(p, f, fused(e, minus_two_ln2[0], piece.two_log));
 }
-/// sqrt(-2 ln u) for u = s 2^-32 where s is `word` as a signed number, modulo 1; 0 counts as 2. Relative error 2^-22.5.
+/// sqrt(-2 ln u) for u = s 2^-32 where s is `word` as a signed number, modulo 1; 0 counts as 2. Relative error 2^-22.2.
 /// In (0, 6.67).
 DEVOBJ_RANDOM float radius(std::uint32_t word) {
   const std::uint32_t bits = bits_of(static_cast<float>(static_cast<std::int32_t>(word)));

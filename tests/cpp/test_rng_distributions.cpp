@@ -72,7 +72,7 @@ TEST(RngFunctions, RadiiOfAllWordsAreFiniteAndRight) {
     wrong += !check(static_cast<std::uint32_t>(-static_cast<std::int64_t>(w)));
   }
   EXPECT_EQ(wrong, 0);
-  EXPECT_LT(worst, 0x1.6p-23);
+  EXPECT_LT(worst, 0x1.b8p-23);
 }
 
 TEST(RngFunctions, ErrorsInUnitsOfRounding) {

@@ -53,7 +53,8 @@ TEST(Tuning, TheH200sBlocks) {
                             {9001, is_double ? 256 : 128},
                             {12001, 256},
                             {15999, 256},
-                            {16000, type == 'd' ? 512 : 256}})
+                            {16000, is_double ? 512 : 256},
+                            {28000, type == 'd' ? 1024 : is_double ? 512 : 256}})
       expected.push_back({Tuned::lu, Method::native, type, n, block});
     for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 64},
                             {5000, 64},
@@ -110,7 +111,7 @@ TEST(Tuning, TablesAreComplete) {
     }
     for (auto line = table.blocks_begin; line != table.blocks_end; ++line) {
       EXPECT_GE(line->sizes.block, 1) << table.name;
-      EXPECT_LE(line->sizes.block, line->routine == Tuned::lu ? 512 : 256) << table.name;
+      EXPECT_LE(line->sizes.block, line->routine == Tuned::lu ? 1024 : 256) << table.name;
       EXPECT_GE(line->sizes.inner_block, 0) << table.name;
       EXPECT_LE(line->sizes.inner_block, line->sizes.block) << table.name;
       EXPECT_EQ(line->types.find_first_not_of(types), line->types.npos) << table.name;
