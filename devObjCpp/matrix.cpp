@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include "blas_checks.hpp"
 #include "kernels/device.hpp"
@@ -48,53 +47,25 @@ template <class T> bool plain_columns(HostArray<T> host) {
   return kind;
 }
 
-// Equal parts of at most `most`.
-std::vector<Range> parts(Range whole, std::int64_t most) {
-  const std::int64_t count = (whole.size() + most - 1) / most;
-  std::vector<Range> out;
-  for (std::int64_t i = 0; i < count; ++i)
-    out.push_back({whole.begin + whole.size() * i / count, whole.begin + whole.size() * (i + 1) / count});
-  return out;
-}
-// [0, total) in pieces of at most `most`. The first and the last ones are short: nothing overlaps with packing the first
-// and copying the last.
-std::vector<Range> ramp(std::int64_t total, std::int64_t most) {
-  std::vector<Range> front, back;
-  Range middle{0, total};
-  for (std::int64_t size = std::max<std::int64_t>(1, most / 8); size < most && middle.size() > 4 * size; size *= 2) {
-    front.push_back({middle.begin, middle.begin + size});
-    back.push_back({middle.end - size, middle.end});
-    middle = {middle.begin + size, middle.end - size};
-  }
-  const std::vector<Range> whole = parts(middle, most);
-  front.insert(front.end(), whole.begin(), whole.end());
-  front.insert(front.end(), back.rbegin(), back.rend());
-  return front;
-}
-
 // Cuts a rows x cols array into pieces of at most piece_bytes: whole columns if they fit, otherwise parts of columns.
-class Pieces {
- public:
-  Pieces(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes, std::int64_t piece_bytes) {
-    const std::int64_t elements = piece_bytes / element_bytes;
-    const bool vector = cols == 1, whole_columns = rows <= elements && !vector;
-    by_rows_ = vector ? ramp(rows, elements) : parts({0, rows}, elements);
-    by_cols_ = whole_columns ? ramp(cols, elements / rows) : parts({0, cols}, 1);
-    auto longest = [](const std::vector<Range>& ranges) {
-      std::int64_t most = 0;
-      for (const Range& r : ranges) most = std::max(most, r.size());
-      return most;
-    };
-    most_elements = longest(by_rows_) * longest(by_cols_);
-    count = std::ssize(by_rows_) * std::ssize(by_cols_);
+struct Pieces {
+  std::int64_t rows, cols, piece_rows, piece_cols, down, count;
+  Pieces(std::int64_t rows_, std::int64_t cols_, std::int64_t element_bytes, std::int64_t piece_bytes)
+      : rows(rows_), cols(cols_) {
+    std::int64_t elements = piece_bytes / element_bytes;
+    piece_rows = std::min(rows, elements);
+    piece_cols = std::clamp<std::int64_t>(elements / piece_rows, 1, cols);
+    down = (rows + piece_rows - 1) / piece_rows;
+    count = down * ((cols + piece_cols - 1) / piece_cols);
   }
-  Range row_range(std::int64_t p) const { return by_rows_[static_cast<std::size_t>(p % std::ssize(by_rows_))]; }
-  Range col_range(std::int64_t p) const { return by_cols_[static_cast<std::size_t>(p / std::ssize(by_rows_))]; }
-
-  std::int64_t count, most_elements;
-
- private:
-  std::vector<Range> by_rows_, by_cols_;
+  Range row_range(std::int64_t p) const {
+    std::int64_t begin = p % down * piece_rows;
+    return {begin, std::min(rows, begin + piece_rows)};
+  }
+  Range col_range(std::int64_t p) const {
+    std::int64_t begin = p / down * piece_cols;
+    return {begin, std::min(cols, begin + piece_cols)};
+  }
 };
 
 template <class T> struct Stage {
@@ -117,7 +88,7 @@ template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Que
   const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count);
   Stage<T> stage[most_in_flight];
   for (std::int64_t s = 0; s < stages; ++s)
-    stage[s].buffer = PinnedBuffer(pieces.most_elements * sizeof(T), true);
+    stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
   host::Team::Session session(host::Team::shared());
   WaitAtEnd wait(q);
   for (std::int64_t p = 0; p < pieces.count; ++p) {
@@ -138,7 +109,7 @@ template <class T> void stage_to_host(View<T> src, HostArray<T> dst, Queue& q) {
   const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count);
   Stage<T> stage[most_in_flight];
   for (std::int64_t s = 0; s < stages; ++s)
-    stage[s].buffer = PinnedBuffer(pieces.most_elements * sizeof(T), true);
+    stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
   host::Team::Session session(host::Team::shared());
   WaitAtEnd wait(q);
   auto start = [&](std::int64_t p) {

@@ -5,8 +5,8 @@ namespace devobj::cuda {
 namespace {
 
 constexpr int threads = 256;
-/// Quads of a thread: few for a draw that would leave multiprocessors idle otherwise, many where a block's start and the
-/// copy of its table count.
+/// Quads of a thread: few for a draw that would leave multiprocessors idle otherwise, many where a block copies a table
+/// first.
 constexpr int few_quads = 16, many_quads = 64;
 /// Independent chains of ten rounds, so that their latencies overlap; fewer where the constants need the registers.
 template <class D>
@@ -56,7 +56,8 @@ void random_philox(random::Philox g, std::uint64_t slot, D d, View<typename D::v
   const std::uint64_t first = draw.slots.first_block();
   const std::int64_t blocks = draw.slots.blocks();
   constexpr std::int64_t enough_tiles = 4096;  // for some 132 multiprocessors to end at about the same time
-  const int quads_per_thread = blocks >= enough_tiles * tile_quads(many_quads) ? many_quads : few_quads;
+  const bool many = D::table != random::Table::none && blocks >= enough_tiles * tile_quads(many_quads);
+  const int quads_per_thread = many ? many_quads : few_quads;
   const auto before = static_cast<std::int64_t>(first % tile_quads(quads_per_thread));
   const std::int64_t grid = ceil_div(before + blocks, tile_quads(quads_per_thread));
   require(grid <= 0x7fffffff, "random_philox: too many elements, ", A.size());
