@@ -1,21 +1,53 @@
-// How the blocks of lu_panel agree on a pivot: candidates, what is published with them, and the three ways to publish
-// it.
+// How the threads and blocks of lu_panel meet and agree on a pivot: barriers, candidates, what is published with them, and
+// the three ways to publish it.
 #pragma once
 
 #include <climits>
 
-#include "kernels/cuda/reciprocal.cuh"
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/reciprocal.cuh"
 #include "kernels/native.hpp"
 
 namespace devobj::cuda::lu {
 
-constexpr int threads = lu_panel_threads;
+constexpr int threads = lu_panel_threads;  // that eliminate, with the rows in their registers
 constexpr int warps = threads / warp_size;
+constexpr int updating = 128;  // threads that update the rest beside them
+constexpr int all_threads = threads + updating;
 constexpr int max_blocks = 512;
 // Buffers are taken in turn. A block may be one step ahead of another, which then still stores the step before.
 constexpr int turns = 3;
+
+/// Barriers within a block: of all its threads, of each team, and of both where a triangular system has been solved.
+enum class Meeting { all, eliminating, updating, solved };
+template <Meeting meeting>
+constexpr int members = meeting == Meeting::eliminating ? threads
+                        : meeting == Meeting::updating  ? updating
+                                                        : all_threads;
+template <Meeting meeting>
+__device__ void meet() {
+  asm volatile("bar.sync %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting>) : "memory");
+}
+/// Takes part without waiting for the others.
+template <Meeting meeting>
+__device__ void announce() {
+  asm volatile("bar.arrive %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting>) : "memory");
+}
+
+/// The teams share the block's registers unevenly, where the GPU can: `count` for each thread of the caller's.
+template <int count>
+__device__ void take_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+#endif
+}
+template <int count>
+__device__ void leave_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+#endif
+}
 
 /// A pivot candidate: the bits of its magnitude, which order as the magnitudes do; its position; its row in A.
 struct Candidate {
@@ -118,10 +150,9 @@ struct BlockLink {
   static constexpr int candidates = warps, blocks = 1, rank = 0;
   __device__ BlockLink(Shared& memory, const Panel<E>&) : shared(memory) {}
 
-  __device__ void arrive() {}
-  __device__ void wait() { __syncthreads(); }
+  __device__ void boundary() { meet<Meeting::all>(); }
   __device__ void published(int, int) {}
-  __device__ void receive(int) { __syncthreads(); }
+  __device__ void receive(int) { meet<Meeting::eliminating>(); }
   __device__ Candidate& stage_head(int turn) { return shared.heads[turn][threadIdx.x / warp_size]; }
   __device__ Slot<E, W>& stage(int turn) { return shared.slots[turn][threadIdx.x / warp_size]; }
   __device__ Candidate head(int turn, int i) const { return shared.heads[turn][i]; }
@@ -153,11 +184,12 @@ struct ClusterLink {
     step = warp_size / blocks;
     if (threadIdx.x == 0)
       for (Mailbox& box : memory.boxes) open_mailbox(box);
-    arrive();
-    wait();
+    boundary();
   }
-  __device__ void arrive() { cluster_arrive(); }
-  __device__ void wait() { cluster_wait(); }
+  __device__ void boundary() {
+    cluster_arrive();
+    cluster_wait();
+  }
   __device__ Candidate& stage_head(int) { return shared.stage.head; }
   __device__ Slot<E, W>& stage(int) { return shared.stage.slot; }
   /// By one warp: the first `pieces` pieces of the stage become this block's slot everywhere.
@@ -200,9 +232,17 @@ struct GridLink {
         slots(reinterpret_cast<Stage<E, W>*>(p.slots)),
         arrived(p.arrived) {}
 
+  __device__ void boundary() {
+    meet<Meeting::all>();
+    if (threadIdx.x < threads) {
+      arrive();
+      wait();
+    }
+    meet<Meeting::all>();
+  }
   __device__ void arrive() {
     target += blocks;
-    __syncthreads();
+    meet<Meeting::eliminating>();
     if (threadIdx.x == 0) {
       __threadfence();
       atomicAdd(arrived, 1u);
@@ -216,7 +256,7 @@ struct GridLink {
       } while (seen < target);
       __threadfence();
     }
-    __syncthreads();
+    meet<Meeting::eliminating>();
   }
   __device__ void published(int, int) { arrive(); }
   __device__ void receive(int) { wait(); }
@@ -241,7 +281,7 @@ struct GridLink {
     const int4* from = reinterpret_cast<const int4*>(slot(turn, i));
     for (int piece = threadIdx.x; piece < pieces; piece += threads)
       reinterpret_cast<int4*>(&shared.chosen)[piece] = __ldcg(from + piece);
-    __syncthreads();
+    meet<Meeting::eliminating>();
     return shared.chosen.slot;
   }
 };
