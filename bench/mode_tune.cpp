@@ -34,8 +34,8 @@ std::vector<Candidates> candidates(bool on_cuda, const Options& o) {
   std::vector<Candidates> all;
   if (on_cuda) {
     std::vector<Blocks> native;
-    for (const std::int64_t block : {32, 64, 96, 128, 192, 256, 512}) {
-      if (block <= 128) native.push_back({block});
+    for (const std::int64_t block : {32, 64, 96, 128, 192, 256, 512, 1024}) {
+      if (block <= 256) native.push_back({block});
       for (const std::int64_t inner : {32, 64, 128})
         if (inner < block && block <= 8 * inner && block % inner == 0) native.push_back({block, inner});
     }
@@ -145,7 +145,8 @@ void write_lines(std::ostream& out, char type, const std::vector<std::int64_t>& 
             << ")\n";
     for (std::size_t c = 0; c < all.size(); ++c)
       if (all[c].routine == routine && all[c].method != Method::lapack)
-        for (const Step step : steps(sizes, fastest(times[c]))) {
+        for (const Step step :
+             steps(sizes, fastest(all[c].method == Method::native ? increments(times[c]) : times[c]))) {
           const Blocks b = all[c].blocks[step.candidate];
           out << "BLOCK(" << routine << ", " << all[c].method_name << ", " << type << ", " << step.from << ", "
               << b.block << ", " << b.inner_block << ")\n";

@@ -8,7 +8,9 @@
 //          |   |     |      |                 rest   the same as `next` for all other columns, and the exchange of rows
 //          +---+-----+------+                        for the columns left of K
 //
-// A panel wider than its kernel takes is split in two: left half, update of the right half, right half.
+// A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
+// read anew for each block, with the order of what is left: narrow blocks where the panels decide, wide ones where the
+// products do.
 //
 // A large square matrix is row-major meanwhile, that is, transposed in its place: the exchange of rows, which would touch
 // one element here and there, then moves contiguous memory. Its panels are factored in a column-major copy.
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "devobj/blas.hpp"
 #include "kernels/device.hpp"
@@ -35,17 +38,27 @@ class NativeLu {
  public:
   NativeLu(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options)
       : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
-    const BlockSizes best = tuned_blocks<T>(Tuned::lu, Method::native, k_, q);
-    nb_ = std::min(options.block > 0 ? options.block : best.block, k_);
-    // the table's inner block belongs to its block
-    inner_ = options.inner_block > 0 ? options.inner_block : options.block > 0 ? 0 : best.inner_block;
-    inner_ = std::min({inner_ > 0 ? inner_ : nb_, nb_, cuda::lu_panel_max});
-    by_parts_ = by_parts_pays(options.math);
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
-    if (by_rows_) inner_ = std::min(inner_, cuda::exchange_columns_max<T>);
+    const TuningTable& table = tuning_of(q);
+    const std::int64_t most =
+        by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max;
+    for (std::int64_t j = 0; j < k_; j = blocks_.back().columns.end) {
+      BlockSizes sizes{options.block, options.inner_block};
+      if (options.block <= 0) {
+        sizes = table.blocks(Tuned::lu, Method::native, type_letter<T>(), k_ - j);
+        if (options.inner_block > 0) sizes.inner_block = options.inner_block;
+      }
+      const std::int64_t width = std::min(sizes.block, k_ - j);
+      const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most});
+      blocks_.push_back({{j, j + width}, inner});
+      nb_ = std::max(nb_, width);
+      inner_ = std::max(inner_, inner);
+    }
+    const std::int64_t rest = k_ - blocks_[0].columns.size();  // at most
+    by_parts_ = by_parts_pays(rest, options.math);
     const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
     const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
-    const std::size_t products = by_parts_ ? product_workspace(m_ - nb_, n_ - nb_, nb_) : 0;
+    const std::size_t products = by_parts_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
     const std::size_t copy = by_rows_ ? (m_ * inner_ * sizeof(T) + 255) / 256 * 256 : 0;
     auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copy + products));
     source_ = reinterpret_cast<std::int32_t*>(memory);
@@ -64,25 +77,33 @@ class NativeLu {
   }
 
  private:
+  /// Columns that are factored before what is right of them is updated, in panels of `inner` columns.
+  struct Block {
+    Range columns;
+    std::int64_t inner;
+  };
+
   void factor() {
     SideQueue side(q_, true);
     Queue& panels = side;
 
-    panel({0, nb_}, panels);
+    panel(blocks_[0], panels);
     Event rest_updated;
-    for (std::int64_t j = 0; j < k_; j += nb_) {
-      const Range K{j, std::min(j + nb_, k_)};
-      const Range next{K.end, std::min(K.end + nb_, k_)}, rest{next.end, n_};
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const Block K = blocks_[i];
+      Range rest{K.columns.end, n_};
       q_.wait_for(panels.record());
-      if (next.size() > 0) {
+      if (i + 1 < blocks_.size()) {
+        const Block next = blocks_[i + 1];
+        rest.begin = next.columns.end;
         panels.wait_for(rest_updated);
-        update(K, next, panels);
+        update(K, next.columns, panels);
         panel(next, panels, &start_);
         if (rest.size() > 0) cuda::stream_wait_event(q_.stream(), start_.event());
       }
       update(K, rest, q_, by_parts_);
       rest_updated = q_.record();
-      exchange(K, {0, K.begin}, q_);
+      exchange(K, {0, K.columns.begin}, q_);
     }
   }
 
@@ -90,29 +111,31 @@ class NativeLu {
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
   /// P A(below, K) = L U
-  void panel(Range K, Queue& q, const cuda::Start* start = nullptr) {
-    if (K.size() <= inner_) {
+  void panel(Block block, Queue& q, const cuda::Start* start = nullptr) {
+    const auto [K, inner] = block;
+    if (K.size() <= inner) {
       const std::int64_t rows = m_ - K.begin;
-      const View<T> block = by_rows_ ? View<T>(panel_copy_, rows, K.size(), rows) : A_({K.begin, m_}, K);
-      if (by_rows_) cuda::transpose(Op::Trans, A_(K, {K.begin, m_}), block, q);
-      cuda::lu_panel(block, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_,
+      const View<T> columns = by_rows_ ? View<T>(panel_copy_, rows, K.size(), rows) : A_({K.begin, m_}, K);
+      if (by_rows_) cuda::transpose(Op::Trans, A_(K, {K.begin, m_}), columns, q);
+      cuda::lu_panel(columns, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_,
                      cuda::lu_panel_shape<T>(rows), start, q);
-      if (by_rows_) cuda::transpose(Op::Trans, block, A_(K, {K.begin, m_}), q);
+      if (by_rows_) cuda::transpose(Op::Trans, columns, A_(K, {K.begin, m_}), q);
       return;
     }
-    const std::int64_t middle = K.begin + (K.size() / 2 + inner_ - 1) / inner_ * inner_;
-    const Range left{K.begin, middle}, right{middle, K.end};
+    const std::int64_t middle = K.begin + (K.size() / 2 + inner - 1) / inner * inner;
+    const Block left{{K.begin, middle}, inner}, right{{middle, K.end}, inner};
     panel(left, q, start);
-    update(left, right, q);
+    update(left, right.columns, q);
     panel(right, q);
-    exchange(right, left, q);
+    exchange(right, left.columns, q);
   }
 
-  /// The rows of the columns as the panels within K exchanged them.
-  void exchange(Range K, Range columns, Queue& q) {
+  /// The rows of `columns` as the panels within the block exchanged them.
+  void exchange(Block block, Range columns, Queue& q) {
     if (columns.size() <= 0) return;
-    for (std::int64_t i = K.begin; i < K.end; i += inner_) {
-      const Range part{i, std::min(i + inner_, K.end)};
+    const auto [K, inner] = block;
+    for (std::int64_t i = K.begin; i < K.end; i += inner) {
+      const Range part{i, std::min(i + inner, K.end)};
       if (by_rows_)
         cuda::exchange_columns(A_(columns, {i, m_}), exchange_of(part), q);
       else
@@ -120,17 +143,18 @@ class NativeLu {
     }
   }
 
-  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of K
-  void update(Range K, Range columns, Queue& q, bool by_parts = false) {
+  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block
+  void update(Block block, Range columns, Queue& q, bool by_parts = false) {
     if (columns.size() <= 0) return;
+    const auto [K, inner] = block;
     cuda::RowExchange rows = exchange_of(K);
-    if (inner_ > cuda::exchange_solve_max) {
-      exchange(K, columns, q);
+    if (inner > cuda::exchange_solve_max) {
+      exchange(block, columns, q);
       rows.rows = 0;
     }
     for (std::int64_t i = K.begin; i < K.end; i += cuda::exchange_solve_max) {
       const Range part{i, std::min(i + cuda::exchange_solve_max, K.end)}, below{i, m_};
-      cuda::exchange_solve(A_(part, part), by_rows_ ? A_(columns, below) : A_(below, columns), rows, inner_, by_rows_,
+      cuda::exchange_solve(A_(part, part), by_rows_ ? A_(columns, below) : A_(below, columns), rows, inner, by_rows_,
                            q);
       rows.rows = 0;  // all parts at once
       subtract(part, {part.end, K.end}, columns, q);
@@ -159,8 +183,8 @@ class NativeLu {
 
   /// Single precision by six bfloat16 products unless math is strict, complex matrices of both precisions as real ones.
   /// For the updates of the rest, on one queue: the workspace serves one product at a time.
-  bool by_parts_pays(Math math) const {
-    if (std::min(m_, n_) - nb_ < least) return false;
+  bool by_parts_pays(std::int64_t rest, Math math) const {
+    if (rest < least) return false;
     if (is_complex<T>) return !single || !strict_math(math);
     return single && nb_ <= cuda::gemm_six_bf16_max_depth && !strict_math(math);
   }
@@ -176,7 +200,8 @@ class NativeLu {
   View<T> A_;
   View<std::int32_t> ipiv_, info_;
   Queue& q_;
-  std::int64_t m_, n_, k_, nb_ = 0, inner_ = 0;
+  std::int64_t m_, n_, k_, nb_ = 0, inner_ = 0;  // the widest block and panel
+  std::vector<Block> blocks_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr;
   void *panel_workspace_ = nullptr, *product_workspace_ = nullptr;
   T* panel_copy_ = nullptr;

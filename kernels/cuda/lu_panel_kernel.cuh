@@ -263,12 +263,14 @@ __global__ void __launch_bounds__(all_threads, 1) lu_panel_kernel(Panel<E> p) {
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ PanelShared<E, W, R, LinkOf> shared;
   LinkOf<E, W> link(shared.link, p);
-  constexpr bool many = R * W * sizeof(E) > 256;  // bytes of a thread's rows
+  // By what a thread's rows take. Together not more than were given to all at the start, 168 for each.
+  constexpr int bytes_of_rows = R * W * static_cast<int>(sizeof(E));
+  constexpr int more = bytes_of_rows > 384 ? 200 : bytes_of_rows > 256 ? 184 : 176, fewer = 3 * 168 - 2 * more;
   if (threadIdx.x < threads) {
-    take_registers<many ? 200 : 176>();
+    take_registers<more>();
     Elimination<E, W, R, LinkOf>(p, shared, link).run();
   } else {
-    leave_registers<many ? 104 : 152>();
+    leave_registers<fewer>();
     RestUpdate<E, W, R, LinkOf>(p, shared, reinterpret_cast<E*>(bytes), link).run();
   }
   if (link.blocks > 1) link.boundary();  // no block leaves while others read its memory

@@ -28,6 +28,21 @@ struct PanelShared {
 // How a pass is multiplied. In a group of `columns` columns a thread has rows x width elements: the rows from row(thread) in
 // steps of row_step, the columns from column(thread) on; x(i, j) is x[i * width + j].
 
+/// 16 bytes of shared memory, in the order in which the program says so: without it the compiler goes column by column in
+/// subtract(), and waits for every sum.
+template <class Piece>
+__device__ Piece load_in_order(const void* from) {
+  static_assert(sizeof(Piece) == 16);
+  int4 words;
+  asm volatile("ld.volatile.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "r"(shared_address(from))
+               : "memory");
+  Piece piece;
+  memcpy(&piece, &words, sizeof piece);
+  return piece;
+}
+
 /// A thread with one row of the pass and all columns of the group.
 template <class E, int W>
 struct RowTile {
@@ -54,7 +69,7 @@ struct RowTile {
     for (int k = 0; k < W; k += at_once) {
       Piece u[columns];
 #pragma unroll
-      for (int j = 0; j < columns; ++j) u[j] = *reinterpret_cast<const Piece*>(U + j * stride + k);
+      for (int j = 0; j < columns; ++j) u[j] = load_in_order<Piece>(U + j * stride + k);
 #pragma unroll
       for (int i = 0; i < at_once; ++i)
 #pragma unroll

@@ -222,7 +222,10 @@ TEST(Tuned, TheFastestStaysUnlessAnotherIsClearlyFaster) {
 }
 
 TEST(Tuned, StepsBeginBetweenTheSizes) {
+  const double none = std::numeric_limits<double>::infinity();
   using Steps = std::vector<bench::Step>;
+  EXPECT_EQ(bench::increments({{3, 2, none}, {4, 5, 6}, {8, none, 7}}),
+            (std::vector<std::vector<double>>{{3, 2, none}, {1, 3, 6}, {4, none, 1}}));
   EXPECT_EQ(bench::steps({1000, 2000, 4000, 8000}, {1, 1, 0, 2}), (Steps{{0, 1}, {3001, 0}, {6001, 2}}));
   EXPECT_EQ(bench::steps({500}, {3}), (Steps{{0, 3}}));
   EXPECT_EQ(bench::steps({}, {}), Steps{});

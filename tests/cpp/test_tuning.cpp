@@ -1,4 +1,4 @@
-// The tables of methods and block sizes: which GPU gets which, the H200's measured values, and that every table is one.
+// The tables of methods and block sizes: which GPU gets which, that every table is one, and how it is read.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -29,60 +29,6 @@ TEST(Tuning, AGpuIsFoundByNameThenByCapability) {
   EXPECT_EQ(tuning_of_host().name, "host");
   Queue host(Backend::host);
   EXPECT_EQ(&tuning_of(host), &tuning_of_host());
-}
-
-struct Expected {
-  Tuned routine;
-  Method method;
-  char type;
-  std::int64_t n, block;
-};
-
-/// The sizes that were measured on an H200, at the ends of their ranges.
-TEST(Tuning, TheH200sBlocks) {
-  const TuningTable& table = tuning_of_gpu("NVIDIA H200", 90);
-  std::vector<Expected> expected;
-  for (const char type : types) {
-    for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 64}, {12000, 64}, {12001, 128}, {1 << 20, 128}})
-      expected.push_back({Tuned::lu, Method::hybrid, type, n, block});
-    const bool is_double = type == 'd' || type == 'z', is_complex = type == 'c' || type == 'z';
-    for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 64},
-                            {5000, 64},
-                            {5001, 128},
-                            {9000, 128},
-                            {9001, is_double ? 256 : 128},
-                            {12001, 256},
-                            {15999, 256},
-                            {16000, is_double ? 512 : 256},
-                            {28000, type == 'd' ? 1024 : is_double ? 512 : 256}})
-      expected.push_back({Tuned::lu, Method::native, type, n, block});
-    for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 64},
-                            {5000, 64},
-                            {6000, is_complex ? 64 : 128},
-                            {6001, is_complex ? 256 : 128},
-                            {9001, 256}})
-      expected.push_back({Tuned::qr, Method::native, type, n, block});
-    for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{6000, 64}, {6001, 128}})
-      expected.push_back({Tuned::qr, Method::block_householder, type, n, block});
-    for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 128}, {1500, 128}, {1501, 256}})
-      expected.push_back({Tuned::qr_apply, Method::hybrid, type, n, block});
-    for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{12000, 64}, {12001, 128}})
-      expected.push_back({Tuned::qr, Method::hybrid, type, n, block});
-    if (type == 's') {
-      for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{699, 64}, {700, 128}, {6000, 128}, {6001, 64}})
-        expected.push_back({Tuned::qr, Method::hybrid, type, n, block});
-    } else {
-      for (auto [n, block] : {std::pair<std::int64_t, std::int64_t>{1, 96}, {3000, 96}, {3001, 64}})
-        expected.push_back({Tuned::qr, Method::hybrid, type, n, block});
-    }
-    for (const std::int64_t n : {0, 100, 50000}) {
-      EXPECT_EQ(table.method(Tuned::lu, type, n), Method::native);
-      EXPECT_EQ(table.method(Tuned::qr, type, n), Method::native);
-    }
-  }
-  for (const Expected& e : expected)
-    EXPECT_EQ(table.blocks(e.routine, e.method, e.type, e.n).block, e.block)
-        << "routine " << int(e.routine) << ", method " << int(e.method) << ", " << e.type << ", n = " << e.n;
 }
 
 /// Every table says something for every routine, type and size, and nothing that the routines refuse.
