@@ -42,12 +42,17 @@ void apply_block(View<T> Y, View<T> W, View<T> C, View<T> room, Queue& q) {
 }
 
 /// A panel's block reflector, Q^H = I - Y W^H, with its workspace: up to m rows, nb columns, applied to `width`
-/// columns.
+/// columns; `loads` if load() is used.
 template <class T>
 class WyBlock {
  public:
-  WyBlock(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q)
-      : Y_(m, nb, q), W_(m, nb, q), gram_(nb, nb, q), tri_(nb, nb, q), products_(nb, width, q) {}
+  WyBlock(std::int64_t m, std::int64_t nb, std::int64_t width, bool loads, Queue& q)
+      : W_(m, nb, q), products_(nb, width, q) {
+    if (!loads) return;
+    Y_ = Matrix<T>(m, nb, q);
+    gram_ = Matrix<T>(nb, nb, q);
+    tri_ = Matrix<T>(nb, nb, q);
+  }
 
   /// Takes the reflectors in the columns of A with their tau: Y unit lower trapezoidal, W = Y T.
   void load(View<T> A, View<T> tau, Queue& q) {
@@ -96,6 +101,8 @@ class Panels {
     q.blas();
     if (native_) native_->warm(q);
   }
+  /// Whether the reflectors are in the columns of A alone.
+  bool in_columns() const { return !native_; }
   /// A(rows, K) = Q R, rows from K.begin on
   void factor(Range rows, Range K, Queue& q) {
     turn_ = 1 - turn_;
@@ -129,14 +136,15 @@ class Panels {
 template <class T>
 void geqrf_blocked(View<T> A, View<T> tau, Queue& q, QrOptions options, std::optional<Bandwidths> band) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
-  const std::int64_t nb = std::min(options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::block_householder, k, q).block, k);
+  const std::int64_t nb = std::min(
+      options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::block_householder, k, q).block, k);
   // where the rows of the columns before `end`, and the columns of the rows before `end`, stop
   auto rows_end = [&](std::int64_t end) { return band ? std::min(m, end + band->lower) : m; };
   auto columns_end = [&](std::int64_t end) { return band ? std::min(n, end + band->upper) : n; };
 
   // All memory first: when there is none, A is as it was.
-  WyBlock<T> block(m, nb, n, q);
   Panels<T> panels(A, tau, nb, options.method, band.has_value(), q);
+  WyBlock<T> block(m, nb, n, panels.in_columns(), q);
   q.blas();
   SideQueue side(q, true);
   Queue& ahead = side;
@@ -190,7 +198,7 @@ void orgqr_banded(View<T> A, View<T> tau, Bandwidths band, Queue& q) {
 
 #define INSTANTIATE(T)                                                                            \
   template void geqrf_blocked<T>(View<T>, View<T>, Queue&, QrOptions, std::optional<Bandwidths>); \
-  template void orgqr_banded<T>(View<T>, View<T>, Bandwidths, Queue&);                           
+  template void orgqr_banded<T>(View<T>, View<T>, Bandwidths, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

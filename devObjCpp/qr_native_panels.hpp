@@ -25,11 +25,10 @@ class NativePanels {
       Tri_[i] = Matrix<T>(nb, nb, q);
     }
   }
-  /// Readies `q`, the queue that factors: its memory, and zeros below the diagonals of T, where nothing is written.
+  /// Readies `q`, the queue that factors: its memory.
   void warm(Queue& q) {
     q.blas();
     if constexpr (cuda_built) q.scratch(cuda::qr_panel_scratch_bytes);
-    for (auto& tri : Tri_) laset(Uplo::General, T(0), T(0), tri.view(), q);
   }
   View<T> V(int turn, std::int64_t j, std::int64_t w) const { return {V_[turn].data, A_.rows - j, w}; }
   View<T> Tri(int turn, std::int64_t w) const { return Tri_[turn]({0, w}, {0, w}); }
@@ -57,8 +56,6 @@ class NativePanels {
   }
 
  private:
-  static constexpr std::int64_t larft_columns = 256;  // at most
-
   /// Panels of more rows are factored by products: their columns cost less then than in a cluster, whose registers hold
   /// few columns of so many rows.
   static constexpr std::int64_t cluster_rows = 8192;
@@ -93,22 +90,9 @@ class NativePanels {
   /// kernels.
   void make_triangle(int turn, Range K, Queue& q) {
     const View<T> v = V(turn, K.begin, K.size()), tri = Tri(turn, K.size());
-    for (std::int64_t j = 0; j < K.size(); j += larft_columns) {
-      const Range S{j, std::min(j + larft_columns, K.size())}, rows{j, v.rows};
-      const View<T> G(gram_.data, S.size(), S.size());
-      gemm(adjoint<T>, Op::NoTrans, T(1), v(rows, S), v(rows, S), T(0), G, q);
-      larft(G, part(tau_, {K.begin + S.begin, K.begin + S.end}), tri(S, S), q);
-      if (j > 0) join(v, tri, S, q);
-    }
-  }
-  /// The columns S of T above its block T(S, S), all columns before them being done:
-  ///   T(before, S) = -T(before, before) (V(:, before)^H V(:, S)) T(S, S)
-  void join(View<T> v, View<T> tri, Range S, Queue& q) {
-    const Range before{0, S.begin}, rows{S.begin, v.rows};
-    const View<T> G(gram_.data, S.begin, S.size()), GT(TW_.data, S.begin, S.size());
-    gemm(adjoint<T>, Op::NoTrans, T(1), v(rows, before), v(rows, S), T(0), G, q);
-    gemm(Op::NoTrans, Op::NoTrans, T(1), G, tri(S, S), T(0), GT, q);
-    gemm(Op::NoTrans, Op::NoTrans, T(-1), tri(before, before), GT, T(0), tri(before, S), q);
+    const View<T> G(gram_.data, K.size(), K.size());
+    gemm(adjoint<T>, Op::NoTrans, T(1), v, v, T(0), G, q);
+    larft(G, part(tau_, K), tri, q);
   }
   static View<T> part(View<T> v, Range K) { return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K); }
   View<T> A_, tau_;

@@ -283,7 +283,7 @@ bool chase_rows_in(View<T> U, View<T> R, View<T> R1, View<T> Q, std::int64_t k, 
                    std::int64_t block) {
   if constexpr (!is_complex<T>)
     if (by_rotations<T>(U.rows, block, q) && U.rows > 0 && R.cols > 0 && Q.rows > 0) {
-      q.submit("chase_down", [=] { host::rotate_rows_in(U, R, R1, Q, k, Q1, D); });
+      q.submit("chase_rows_in", [=] { host::rotate_rows_in(U, R, R1, Q, k, Q1, D); });
       return true;
     }
   return false;
@@ -295,7 +295,7 @@ bool chase_rows_out(View<T> W, View<T> R, View<T> R1, View<T> Q, std::int64_t k,
   const std::int64_t p = W.cols, start = W.rows - p;
   if constexpr (!is_complex<T>)
     if (by_rotations<T>(p, block, q) && p > 0 && 0 < start && start <= R.cols) {
-      q.submit("chase_up", [=] { host::rotate_rows_out(W, R, R1, Q, k, Q1, D); });
+      q.submit("chase_rows_out", [=] { host::rotate_rows_out(W, R, R1, Q, k, Q1, D); });
       return true;
     }
   return false;

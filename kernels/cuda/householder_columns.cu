@@ -280,9 +280,12 @@ void launch(View<T> A, View<T> tau, std::int64_t j, std::int64_t columns, int th
         "householder_columns");
 }
 
+template <class T>
+constexpr int most_places = sizeof(T) == 16 ? 4 : 8;  // rows of a thread for which there are registers
+
 template <class T, bool clusters>
 void reflect(View<T> A, View<T> tau, std::int64_t j, std::int64_t columns, int threads, int blocks, Queue& q) {
-  constexpr int most = sizeof(T) == 16 ? 4 : 8;  // places for which there are registers
+  constexpr int most = most_places<T>;
   const std::int64_t places = ceil_div(A.rows - j, std::int64_t(threads) * blocks);
   if (places <= 1)
     launch<T, 1, clusters>(A, tau, j, columns, threads, blocks, q);
@@ -310,7 +313,7 @@ void householder_columns(View<T> A, View<T> tau, Queue& q) {
   if (k == 0) return;
   DeviceScope scope(q.device());
   const bool clusters = has_clusters(q.device());
-  constexpr std::int64_t most = sizeof(T) == 16 ? 4 : 8;  // rows of a thread for which there are registers
+  constexpr std::int64_t most = most_places<T>;
   constexpr std::int64_t resident = 132 * most_threads;  // threads that run at once, about
   for (std::int64_t j = 0; j <= k; ++j) {
     // reflector j - 1 reaches all columns from j on; column j, if it has a reflector, goes on to make it

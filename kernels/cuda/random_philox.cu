@@ -12,6 +12,10 @@ constexpr int few_quads = 16, many_quads = 64;
 template <class D>
 constexpr int unrolled = D::table == random::Table::logs ? 2 : 4;
 
+/// Blocks on a multiprocessor at least, which keeps the compiler from taking more registers than pay.
+template <class D>
+constexpr int least_blocks = D::table == random::Table::radius ? 6 : 1;
+
 __host__ __device__ constexpr int tile_quads(int quads_per_thread) {
   return threads * quads_per_thread;
 }
@@ -21,7 +25,7 @@ static_assert(random::PhiloxRow::quads % tile_quads(many_quads) == 0 && many_qua
 // sequence; thread t has numbers t, t + 256, t + 512, ... of them, so that each store of a warp is one piece of 512 bytes.
 // `before` quads of the first block come before the draw.
 template <bool in_line, class D>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, least_blocks<D>)
     random_philox_kernel(random::Philox g, random::PhiloxKeys keys, Draw<D> draw, std::uint64_t first,
                          std::int64_t before, std::int64_t blocks, int quads_per_thread) {
   random::load_table(draw.d);

@@ -71,7 +71,7 @@ class GivensQr {
     std::int64_t slab = -1, block = -1;
   };
   /// Threads that take no other work while the block after theirs is made.
-  static constexpr std::int64_t helpers = 4;
+  static constexpr std::int64_t helpers = 1;
 
   std::int64_t slabs() const { return std::ssize(shapes_.slab); }
   const typename Shapes::Slab& shape(std::int64_t p) const { return shapes_.slab[static_cast<std::size_t>(p)]; }
