@@ -12,6 +12,8 @@ namespace {
 
 constexpr int most_threads = 1024;
 constexpr int most_warps = most_threads / warp_size;
+template <class E>
+constexpr int most_places = sizeof(E) == 16 ? 8 : 16;  // rows of a thread for which there are registers
 
 __device__ inline double square(float a) {
   return double(a) * a;
@@ -162,12 +164,14 @@ __device__ V combined(V x, Room<V>& room, Combine combine) {
 template <class E, int places, bool clusters>
 struct ColumnPart {
   static constexpr int size = places == 0 ? 1 : places;
+  // The most are only in blocks of most_threads: offsets are constants then, and need no registers.
+  static constexpr bool full = places == most_places<E> && !clusters;
   E value[size];
 
   template <class F>
   __device__ void each(std::int64_t rows, F f) {
     const std::int64_t first = threadIdx.x + std::int64_t(Group<clusters>::rank()) * blockDim.x,
-                       step = std::int64_t(Group<clusters>::size()) * blockDim.x;
+                       step = full ? most_threads : std::int64_t(Group<clusters>::size()) * blockDim.x;
     if constexpr (places > 0) {
 #pragma unroll
       for (int r = 0; r < places; ++r) {
@@ -280,9 +284,6 @@ void launch(View<T> A, View<T> tau, std::int64_t j, std::int64_t columns, int th
         "householder_columns");
 }
 
-template <class T>
-constexpr int most_places = sizeof(T) == 16 ? 4 : 8;  // rows of a thread for which there are registers
-
 template <class T, bool clusters>
 void reflect(View<T> A, View<T> tau, std::int64_t j, std::int64_t columns, int threads, int blocks, Queue& q) {
   constexpr int most = most_places<T>;
@@ -293,6 +294,8 @@ void reflect(View<T> A, View<T> tau, std::int64_t j, std::int64_t columns, int t
     launch<T, 2, clusters>(A, tau, j, columns, threads, blocks, q);
   else if (places <= 4)
     launch<T, 4, clusters>(A, tau, j, columns, threads, blocks, q);
+  else if (places <= most / 2)
+    launch<T, most / 2, clusters>(A, tau, j, columns, threads, blocks, q);
   else if (places <= most)
     launch<T, most, clusters>(A, tau, j, columns, threads, blocks, q);
   else
@@ -313,21 +316,24 @@ void householder_columns(View<T> A, View<T> tau, Queue& q) {
   if (k == 0) return;
   DeviceScope scope(q.device());
   const bool clusters = has_clusters(q.device());
-  constexpr std::int64_t most = most_places<T>;
+  constexpr std::int64_t most = most_places<T>, few = most / 2;
   constexpr std::int64_t resident = 132 * most_threads;  // threads that run at once, about
   for (std::int64_t j = 0; j <= k; ++j) {
     // reflector j - 1 reaches all columns from j on; column j, if it has a reflector, goes on to make it
     const std::int64_t rows = std::max<std::int64_t>(1, A.rows - j), columns = j == 0 ? 1 : A.cols - j;
     if (columns <= 0) break;
     // all at once if the GPU has room for it, in small blocks, whose barriers are quick; otherwise a block for a
-    // column, if it can hold one
-    const bool at_once = rows * columns <= most * resident;
-    const std::int64_t each = rows * columns <= most / 2 * resident ? most / 2 : most,
+    // column, if it can hold one: clusters are slow to begin
+    const bool at_once = rows * columns <= few * resident;
+    const std::int64_t each = rows * columns <= few / 2 * resident    ? few / 2
+                              : at_once || rows <= few * most_threads ? few
+                                                                      : most,
                        rows_of_block = at_once ? 256 * each : most * most_threads;
     int blocks = 1;
     while (clusters && blocks < 8 && rows > blocks * rows_of_block) blocks *= 2;
-    const int threads = static_cast<int>(
-        std::clamp<std::int64_t>(ceil_div(rows, blocks * each * warp_size) * warp_size, 128, most_threads));
+    const int threads = each == most ? most_threads
+                                     : static_cast<int>(std::clamp<std::int64_t>(
+                                           ceil_div(rows, blocks * each * warp_size) * warp_size, 128, most_threads));
     if (blocks > 1)
       reflect<T, true>(A, tau, j, columns, threads, blocks, q);
     else

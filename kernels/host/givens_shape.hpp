@@ -18,7 +18,7 @@ struct PanelShapes {
   static constexpr std::int64_t K = slab_columns<R, P>, groups = K / widest_staircase;  // of a slab
   static constexpr std::int64_t most_parts = 8;
   /// About; an end of a part costs K waves more, and handing it over some microseconds.
-  static constexpr std::int64_t part_rows = std::max<std::int64_t>(96, 6 * K);
+  static constexpr std::int64_t part_rows = std::max<std::int64_t>(200, 6 * K);
 
   /// The staircase of eight columns: its first row, steps, the row that it ends above, and where its numbers begin.
   struct Group {
