@@ -42,10 +42,14 @@ class NativeLu {
     const TuningTable& table = tuning_of(q);
     const std::int64_t most =
         by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max;
+    // the table is of matrices whose products go at their full rate
+    const bool slow_products = single && !strict_math(options.math) && !cuda::six_bf16_aligned(A);
     for (std::int64_t j = 0; j < k_; j = blocks_.back().columns.end) {
       BlockSizes sizes{options.block, options.inner_block};
       if (options.block <= 0) {
         sizes = table.blocks(Tuned::lu, Method::native, type_letter<T>(), k_ - j);
+        if (sizes.inner_block == 0) sizes.inner_block = sizes.block;
+        if (slow_products) sizes.block = std::min(2 * sizes.block, cuda::gemm_six_bf16_max_depth);
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
       const std::int64_t width = std::min(sizes.block, k_ - j);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/device.hpp"
@@ -86,6 +87,12 @@ void gemm_six_bf16(Op opA, Op opB, float alpha, View<float> A, View<float> B, Vi
                    void* workspace, Queue& q);
 std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 inline constexpr std::int64_t gemm_six_bf16_max_depth = 512;
+/// Whether the columns of A and of its parts from rows on that are multiples of 4 are where cuBLAS multiplies at the full
+/// rate. gemm_six_bf16 writes products for other places aside first.
+template <class T>
+bool six_bf16_aligned(View<T> A) {
+  return A.ld * sizeof(T) % 16 == 0 && reinterpret_cast<std::uintptr_t>(A.data) % 16 == 0;
+}
 
 /// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
 /// one, in infinities and NaN too: gemm in double precision, gemm_six_bf16 in pieces of its largest depth, with its

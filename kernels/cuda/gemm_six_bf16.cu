@@ -165,9 +165,25 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-/// Bytes of a split matrix, in either form.
+/// Bytes of a split matrix, in either form, with room for some vectors more.
 std::size_t split_bytes(std::int64_t vectors, std::int64_t depth) {
-  return aligned(std::max(aligned_rows(vectors) * parts * depth, aligned_rows(parts * depth) * vectors) * sizeof(Bits));
+  const std::int64_t all = aligned_rows(vectors);
+  return aligned(std::max(all * parts * depth, aligned_rows(parts * depth) * all) * sizeof(Bits));
+}
+
+// cuBLAS multiplies at a quarter of the rate where C's columns do not all begin at 16 bytes, or have not a multiple of 8
+// rows. Such a product, with a few rows more, goes to the workspace, some columns at a time, so that it stays in the cache
+// until it is added.
+constexpr std::int64_t columns_aside = 1024;
+constexpr std::int64_t row_unit = 8;
+
+std::size_t aside_bytes(std::int64_t rows, std::int64_t cols) {
+  return aligned(aligned_rows(rows) * std::min(cols, columns_aside) * sizeof(float));
+}
+/// C += P
+__global__ void __launch_bounds__(threads) add_kernel(Block<float> P, Block<float> C) {
+  const std::int64_t i = blockIdx.x * std::int64_t(threads) + threadIdx.x;
+  if (i < C.rows) C(i, blockIdx.y) += P(i, blockIdx.y);
 }
 
 int narrow(std::int64_t n) {
@@ -205,7 +221,7 @@ SplitMatrix split_matrix(Op op, View<float> X, void* memory, unsigned char* plai
 }  // namespace
 
 std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
-  return split_bytes(rows, depth) + split_bytes(cols, depth) + aligned(std::max(rows, cols));
+  return split_bytes(rows, depth) + split_bytes(cols, depth) + aligned(std::max(rows, cols)) + aside_bytes(rows, cols);
 }
 
 void gemm_six_bf16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
@@ -216,17 +232,33 @@ void gemm_six_bf16(Op opA, Op opB, float alpha, View<float> A, View<float> B, Vi
   auto* memory = static_cast<unsigned char*>(workspace);
   auto* memory_of_B = memory + split_bytes(C.rows, depth);
   unsigned char* plain = memory_of_B + split_bytes(C.cols, depth);
+  auto* aside = reinterpret_cast<float*>(plain + aligned(std::max(C.rows, C.cols)));
   const bool by_rows = guarded == Side::Left;
 
   const SplitMatrix left = split_matrix<true>(opA, A, memory, by_rows ? plain : nullptr, q);
   const SplitMatrix right = split_matrix<false>(opB, B, memory_of_B, by_rows ? nullptr : plain, q);
   q.launched("gemm_six_bf16");
-  const float one = 1;
-  check(cublasGemmEx(static_cast<cublasHandle_t>(q.blas()), left.op, right.op, narrow(C.rows), narrow(C.cols),
-                     narrow(parts * depth), &alpha, left.block.data, CUDA_R_16BF, narrow(left.block.ld),
-                     right.block.data, CUDA_R_16BF, narrow(right.block.ld), &one, C.data, CUDA_R_32F, narrow(C.ld),
-                     CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-        "gemm_six_bf16");
+  const auto multiply = [&](Range rows, Range columns, float beta, float* result, std::int64_t ld) {
+    const Bits* const A_first = left.block.data + rows.begin * (left.op == CUBLAS_OP_N ? 1 : left.block.ld);
+    const Bits* const B_first = right.block.data + columns.begin * (right.op == CUBLAS_OP_N ? right.block.ld : 1);
+    check(cublasGemmEx(static_cast<cublasHandle_t>(q.blas()), left.op, right.op, narrow(rows.size()),
+                       narrow(columns.size()), narrow(parts * depth), &alpha, A_first, CUDA_R_16BF,
+                       narrow(left.block.ld), B_first, CUDA_R_16BF, narrow(right.block.ld), &beta, result, CUDA_R_32F,
+                       narrow(ld), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+          "gemm_six_bf16");
+  };
+  const Range direct{0, six_bf16_aligned(C) ? C.rows / row_unit * row_unit : 0}, others{direct.end, C.rows};
+  if (direct.size() > 0) multiply(direct, {0, C.cols}, 1, C.data, C.ld);
+  if (others.size() > 0) {
+    const std::int64_t rows = ceil_div(others.size(), row_unit) * row_unit;
+    for (std::int64_t j = 0; j < C.cols; j += columns_aside) {
+      const Range columns{j, std::min(j + columns_aside, C.cols)};
+      multiply({others.begin, others.begin + rows}, columns, 0, aside, rows);
+      const dim3 grid(static_cast<unsigned>(ceil_div(others.size(), threads)), static_cast<unsigned>(columns.size()));
+      add_kernel<<<grid, threads, 0, stream_of(q)>>>(Block<float>{aside, others.size(), columns.size(), rows},
+                                                     block_of(C(others, columns)));
+    }
+  }
   plain_product_kernel<<<1024, threads, 0, stream_of(q)>>>(alpha, Operand{block_of(A), opA != Op::NoTrans},
                                                            Operand{block_of(B), opB != Op::NoTrans}, depth, block_of(C),
                                                            !by_rows, plain);

@@ -77,6 +77,29 @@ TEST_P(SixBf16Test, TransposedOperandsAndBothSigns) {
           }
 }
 
+/// C's columns begin at any place, and are so many that their product does not fit aside at once.
+TEST_P(SixBf16Test, EveryAlignmentOfTheResult) {
+  const std::int64_t n = 1030, k = 40, all = 80;
+  const Dense<float> before = random<float>(all, n, 3);
+  for (auto [first, m] : {std::pair<std::int64_t, std::int64_t>{0, 64}, {4, 60}, {1, 64}, {2, 62}, {0, 63}, {3, 1}})
+    for (const Op opA : {Op::NoTrans, Op::Trans})
+      for (const Op opB : {Op::NoTrans, Op::Trans}) {
+        const Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2),
+                           C = block_of(before, {first, first + m}, {0, n});
+        const Padded<float> a(op_of(opA, A), q()), b(op_of(opB, B), q());
+        const Matrix<float> device = upload(before, q());
+        ASSERT_EQ(device.ld % 4, 0);
+        const Storage workspace(cuda::gemm_six_bf16_workspace(m, n, k), q());
+        cuda::gemm_six_bf16(opA, opB, -1, a.view(), b.view(), device({first, first + m}, {0, n}), Side::Right,
+                            const_cast<void*>(workspace.data()), q());
+        const Dense<float> after = download<float>(device, q());
+        const std::string what = std::to_string(first) + " " + shape_name(m, n) + " " + letters(opA, opB, Side::Right);
+        EXPECT_LE(error(A, B, C, block_of(after, {first, first + m}, {0, n})), 4 * eps<float>) << what;
+        expect_same(block_of(after, {0, first}, {0, n}), block_of(before, {0, first}, {0, n}), what);
+        expect_same(block_of(after, {first + m, all}, {0, n}), block_of(before, {first + m, all}, {0, n}), what);
+      }
+}
+
 /// Columns whose numbers are small, down to the smallest: their own errors stay small.
 TEST_P(SixBf16Test, SmallColumns) {
   const std::int64_t m = 65, n = 8, k = 40;
