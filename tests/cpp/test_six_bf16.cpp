@@ -16,14 +16,18 @@ class SixBf16Test : public Everywhere {
   Dense<float> product(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C, bool strict,
                        Side guarded = Side::Right, Op opA = Op::NoTrans, Op opB = Op::NoTrans, float alpha = -1) {
     Padded<float> a(op_of(opA, A), q()), b(op_of(opB, B), q()), c(C, q());
-    if (strict) {
+    if (strict)
       gemm<float>(opA, opB, alpha, a, b, 1, c, q());
-    } else if constexpr (cuda_built) {
-      const Storage workspace(cuda::gemm_six_bf16_workspace(C.rows(), C.cols(), A.cols()), q());
-      cuda::gemm_six_bf16(opA, opB, alpha, a.view(), b.view(), c.view(), guarded, const_cast<void*>(workspace.data()),
-                          q());
-    }
+    else
+      multiply(opA, opB, alpha, a.view(), b.view(), c.view(), guarded);
     return c.read();
+  }
+  void multiply(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded) {
+    if constexpr (cuda_built) {
+      const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
+      const Storage workspace(cuda::gemm_six_bf16_workspace(C.rows, C.cols, depth), q());
+      cuda::gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, const_cast<void*>(workspace.data()), q());
+    }
   }
 };
 INSTANTIATE_TEST_SUITE_P(On, SixBf16Test, testing::Combine(testing::Values(places()[2]), testing::Values(Type::real)),
@@ -89,9 +93,7 @@ TEST_P(SixBf16Test, EveryAlignmentOfTheResult) {
         const Padded<float> a(op_of(opA, A), q()), b(op_of(opB, B), q());
         const Matrix<float> device = upload(before, q());
         ASSERT_EQ(device.ld % 4, 0);
-        const Storage workspace(cuda::gemm_six_bf16_workspace(m, n, k), q());
-        cuda::gemm_six_bf16(opA, opB, -1, a.view(), b.view(), device({first, first + m}, {0, n}), Side::Right,
-                            const_cast<void*>(workspace.data()), q());
+        multiply(opA, opB, -1, a.view(), b.view(), device({first, first + m}, {0, n}), Side::Right);
         const Dense<float> after = download<float>(device, q());
         const std::string what = std::to_string(first) + " " + shape_name(m, n) + " " + letters(opA, opB, Side::Right);
         EXPECT_LE(error(A, B, C, block_of(after, {first, first + m}, {0, n})), 4 * eps<float>) << what;
