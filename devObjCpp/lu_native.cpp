@@ -49,7 +49,7 @@ class NativeLu {
       if (options.block <= 0) {
         sizes = table.blocks(Tuned::lu, Method::native, type_letter<T>(), k_ - j);
         if (sizes.inner_block == 0) sizes.inner_block = sizes.block;
-        if (slow_products) sizes.block = std::min(2 * sizes.block, cuda::gemm_six_bf16_max_depth);
+        if (slow_products && k_ - j >= least) sizes.block = std::min(2 * sizes.block, cuda::gemm_six_bf16_max_depth);
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
       const std::int64_t width = std::min(sizes.block, k_ - j);

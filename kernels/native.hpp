@@ -11,9 +11,9 @@
 
 namespace devobj::cuda {
 
-/// How lu_panel spreads a panel over the GPU: `blocks` thread blocks of lu_panel_threads, each thread with `rows` rows
-/// of `width` columns in registers. In a cluster the blocks talk through shared memory, otherwise through global
-/// memory.
+/// How lu_panel spreads a panel over the GPU: `blocks` thread blocks, in which lu_panel_threads threads have `rows` rows
+/// of `width` columns in registers each, and others update the columns to the right. In a cluster the blocks talk
+/// through shared memory, otherwise through global memory.
 struct LuPanelShape {
   int width = 0, rows = 0, blocks = 0;
   bool cluster = false;

@@ -20,9 +20,9 @@ struct PanelShared {
   typename LinkOf<E, W>::Shared link;
   Candidate winners[turns][warps];
   std::int32_t source[lu_panel_max], pivot[lu_panel_max];  // of each step: its row in A, its position
-  std::uint32_t live[2][R * warps];                        // after each second sub-panel: a bit per row, not done yet
-  alignas(16) E L11[W][W];                                 // L11[k][i] = L11(i, k)
-  alignas(16) E next_U[W][W];                              // of the next W columns, by rows
+  std::uint32_t live[2][R * warps];  // after a sub-panel, by turns: a bit for each row not done yet
+  alignas(16) E L11[W][W];           // L11[k][i] = L11(i, k)
+  alignas(16) E next_U[W][W];        // of the next W columns, by rows
 };
 
 // How a pass is multiplied. In a group of `columns` columns a thread has rows x width elements: the rows from row(thread) in
