@@ -34,7 +34,7 @@ struct Elimination {
   using Link = LinkOf<E, W>;
   using Shared = PanelShared<E, W, R, LinkOf>;
   static constexpr int words = sizeof(E) / 4;
-  // in registers at once
+  // Columns of L21 in registers at once: a power of two, since they divide W.
   static constexpr int columns_of_L =
       static_cast<int>(std::bit_floor(std::clamp((W * R * words > 64 ? 16u : 32u) / (R * words), 1u, unsigned(W))));
 

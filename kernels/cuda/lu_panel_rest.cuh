@@ -128,10 +128,10 @@ struct RestMemory {
   static constexpr int groups = 32 * 1024 / (group * static_cast<int>(sizeof(E)));
   /// Bytes for a panel of nb columns.
   static std::size_t bytes(std::int64_t nb) {
+    constexpr std::int64_t columns = Tile<E, W>::columns;
     const std::int64_t rest = nb - 2 * W;
-    return rest <= 0 ? 0 : (groups * group + round_up(rest, Tile<E, W>::columns) * Tile<E, W>::stride) * sizeof(E);
+    return rest <= 0 ? 0 : (groups * group + ceil_div(rest, columns) * columns * Tile<E, W>::stride) * sizeof(E);
   }
-  static constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 };
 
 template <class E, int W, int R, template <class, int> class LinkOf>
