@@ -17,6 +17,7 @@
 #include "lu_native.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -39,6 +40,7 @@ class NativeLu {
   NativeLu(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options)
       : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
+    solve_rows_ = cuda::exchange_solve_rows<T>(q);
     const TuningTable& table = tuning_of(q);
     const std::int64_t most =
         by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max;
@@ -54,7 +56,7 @@ class NativeLu {
       }
       const std::int64_t width = std::min(sizes.block, k_ - j);
       const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most});
-      blocks_.push_back({{j, j + width}, inner});
+      blocks_.push_back({{j, j + width}, inner, static_cast<int>(blocks_.size() % 2)});
       nb_ = std::max(nb_, width);
       inner_ = std::max(inner_, inner);
     }
@@ -63,7 +65,7 @@ class NativeLu {
     const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
     const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
     const std::size_t products = by_parts_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
-    const std::size_t copy = by_rows_ ? (m_ * inner_ * sizeof(T) + 255) / 256 * 256 : 0;
+    const std::size_t copy = by_rows_ ? (2 * m_ * inner_ * sizeof(T) + 255) / 256 * 256 : 0;
     auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copy + products));
     source_ = reinterpret_cast<std::int32_t*>(memory);
     displaced_to_ = source_ + k_;
@@ -85,59 +87,87 @@ class NativeLu {
   struct Block {
     Range columns;
     std::int64_t inner;
+    int turn;  // which of two copies its panels have, if A is row-major
   };
 
   void factor() {
-    SideQueue side(q_, true);
-    Queue& panels = side;
+    SideQueue panel_queue(q_, true);
+    std::optional<SideQueue> soon_queue;
+    if (looks_further && by_rows_ && blocks_.size() > 2) soon_queue.emplace(q_, true);
+    Queue& panels = panel_queue;
 
     panel(blocks_[0], panels);
-    Event rest_updated;
+    Event soon_updated, rest_updated;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block K = blocks_[i];
       Range rest{K.columns.end, n_};
       q_.wait_for(panels.record());
+      if (is_copied(K)) copy_back(K, q_);
+      const Event stored = q_.record();
       if (i + 1 < blocks_.size()) {
         const Block next = blocks_[i + 1];
         rest.begin = next.columns.end;
-        panels.wait_for(rest_updated);
-        update(K, next.columns, panels);
+        panels.wait_for(soon_updated);
+        update(K, next.columns, panels, false, is_copied(K));
         panel(next, panels, &start_);
         if (rest.size() > 0) cuda::stream_wait_event(q_.stream(), start_.event());
       }
-      update(K, rest, q_, by_parts_);
-      rest_updated = q_.record();
-      exchange(K, {0, K.columns.begin}, q_);
+      if (soon_queue && i + 2 < blocks_.size()) {
+        Queue& soon = *soon_queue;
+        const Range columns = blocks_[i + 2].columns;
+        soon.wait_for(stored);
+        cuda::stream_wait_event(soon.stream(), start_.event());
+        update(K, columns, soon);
+        soon_updated = soon.record();
+        exchange(K, {0, K.columns.begin}, soon);
+        rest.begin = columns.end;
+        update(K, rest, q_, by_parts_);
+        q_.wait_for(soon_updated);
+        rest_updated = q_.record();
+      } else {
+        update(K, rest, q_, by_parts_);
+        soon_updated = rest_updated = q_.record();
+        exchange(K, {0, K.columns.begin}, q_);
+      }
     }
   }
 
   /// What the kernel's panel at K did to the rows.
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
-  /// P A(below, K) = L U
+  /// P A(below, K) = L U. A block of one panel of a row-major matrix is left in its copy.
   void panel(Block block, Queue& q, const cuda::Start* start = nullptr) {
-    const auto [K, inner] = block;
+    const auto [K, inner, turn] = block;
     if (K.size() <= inner) {
-      const std::int64_t rows = m_ - K.begin;
-      const View<T> columns = by_rows_ ? View<T>(panel_copy_, rows, K.size(), rows) : A_({K.begin, m_}, K);
+      const View<T> columns = by_rows_ ? copy_of(block) : A_({K.begin, m_}, K);
       if (by_rows_) cuda::transpose(Op::Trans, A_(K, {K.begin, m_}), columns, q);
       cuda::lu_panel(columns, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_,
-                     cuda::lu_panel_shape<T>(rows), start, q);
-      if (by_rows_) cuda::transpose(Op::Trans, columns, A_(K, {K.begin, m_}), q);
+                     cuda::lu_panel_shape<T>(columns.rows), start, q);
       return;
     }
     const std::int64_t middle = K.begin + (K.size() / 2 + inner - 1) / inner * inner;
-    const Block left{{K.begin, middle}, inner}, right{{middle, K.end}, inner};
+    const Block left{{K.begin, middle}, inner, turn}, right{{middle, K.end}, inner, turn};
     panel(left, q, start);
+    if (is_copied(left)) copy_back(left, q);
     update(left, right.columns, q);
     panel(right, q);
+    if (is_copied(right)) copy_back(right, q);
     exchange(right, left.columns, q);
+  }
+  bool is_copied(const Block& block) const { return by_rows_ && block.columns.size() <= block.inner; }
+  /// The columns from their diagonal on.
+  View<T> copy_of(const Block& block) const {
+    const std::int64_t rows = m_ - block.columns.begin;
+    return {panel_copy_ + block.turn * m_ * inner_, rows, block.columns.size(), rows};
+  }
+  void copy_back(const Block& block, Queue& q) {
+    cuda::transpose(Op::Trans, copy_of(block), A_(block.columns, {block.columns.begin, m_}), q);
   }
 
   /// The rows of `columns` as the panels within the block exchanged them.
   void exchange(Block block, Range columns, Queue& q) {
     if (columns.size() <= 0) return;
-    const auto [K, inner] = block;
+    const auto [K, inner, turn] = block;
     for (std::int64_t i = K.begin; i < K.end; i += inner) {
       const Range part{i, std::min(i + inner, K.end)};
       if (by_rows_)
@@ -147,31 +177,38 @@ class NativeLu {
     }
   }
 
-  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block
-  void update(Block block, Range columns, Queue& q, bool by_parts = false) {
+  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block; `copied`: with L in the block's copy.
+  void update(Block block, Range columns, Queue& q, bool by_parts = false, bool copied = false) {
     if (columns.size() <= 0) return;
-    const auto [K, inner] = block;
+    const auto [K, inner, turn] = block;
     cuda::RowExchange rows = exchange_of(K);
-    if (inner > cuda::exchange_solve_max) {
+    const bool many = columns.size() > cuda::exchange_solve_few && K.size() > inner;
+    if (inner > solve_rows_ || many) {
       exchange(block, columns, q);
       rows.rows = 0;
     }
-    for (std::int64_t i = K.begin; i < K.end; i += cuda::exchange_solve_max) {
-      const Range part{i, std::min(i + cuda::exchange_solve_max, K.end)}, below{i, m_};
-      cuda::exchange_solve(A_(part, part), by_rows_ ? A_(columns, below) : A_(below, columns), rows, inner, by_rows_,
-                           q);
+    for (std::int64_t i = K.begin; i < K.end; i += solve_rows_) {
+      const Range part{i, std::min(i + solve_rows_, K.end)}, below{i, m_};
+      const Range here{i - K.begin, part.end - K.begin};
+      cuda::exchange_solve(copied ? copy_of(block)(here, here) : A_(part, part), by_rows_ && !copied,
+                           by_rows_ ? A_(columns, below) : A_(below, columns), by_rows_, rows, inner, q);
       rows.rows = 0;  // all parts at once
-      subtract(part, {part.end, K.end}, columns, q);
+      subtract(block, part, {part.end, K.end}, columns, q, false, copied);
     }
-    subtract(K, {K.end, m_}, columns, q, by_parts);
+    subtract(block, K, {K.end, m_}, columns, q, by_parts, copied);
   }
 
-  /// A(rows, columns) -= A(rows, K) A(K, columns)
-  void subtract(Range K, Range rows, Range columns, Queue& q, bool by_parts = false) {
+  /// A(rows, columns) -= A(rows, K) A(K, columns), K being columns of the block.
+  void subtract(const Block& block, Range K, Range rows, Range columns, Queue& q, bool by_parts, bool copied) {
     if (rows.size() <= 0) return;
     // row-major: the product of the transposes
     const View<T> left = by_rows_ ? A_(columns, K) : A_(rows, K), right = by_rows_ ? A_(K, rows) : A_(K, columns),
                   result = by_rows_ ? A_(columns, rows) : A_(rows, columns);
+    if (copied) {
+      const std::int64_t first = block.columns.begin;
+      const View<T> L = copy_of(block)({rows.begin - first, rows.end - first}, {K.begin - first, K.end - first});
+      return cuda::gemm(Op::NoTrans, Op::Trans, T(-1), left, L, T(1), result, q);
+    }
     const Side guarded = by_rows_ ? Side::Left : Side::Right;  // U may have small columns
     if (by_parts && std::min(rows.size(), columns.size()) >= least) {
       if constexpr (std::is_same_v<T, float>)
@@ -183,6 +220,8 @@ class NativeLu {
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
+  // Where the products decide, the panels may be one block further ahead than what is left of the columns.
+  static constexpr bool looks_further = !single;
   static constexpr std::int64_t least = single ? six_bf16_least : as_real_least;
 
   /// Single precision by six bfloat16 products unless math is strict, complex matrices of both precisions as real ones.
@@ -205,6 +244,7 @@ class NativeLu {
   View<std::int32_t> ipiv_, info_;
   Queue& q_;
   std::int64_t m_, n_, k_, nb_ = 0, inner_ = 0;  // the widest block and panel
+  std::int64_t solve_rows_ = 0;                  // of L11 at once
   std::vector<Block> blocks_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr;
   void *panel_workspace_ = nullptr, *product_workspace_ = nullptr;

@@ -71,12 +71,18 @@ template <class T>
 void exchange_columns(View<T> At, RowExchange exchange, Queue& q);
 
 /// The row exchanges on A, part after part, and L^-1 times the first rows of A, with L the unit lower triangle of a w x w
-/// block, w <= exchange_solve_max. `exchange` may have none or more rows than L; they are those of several panels, whose
-/// lists follow each other, of part_rows <= exchange_solve_max rows each but the last. row_major: L and A are so,
-/// given by their transposes. (exchange_solve)
+/// block, w <= exchange_solve_rows, by inverses of its diagonal tiles of 32 x 32. `exchange` may have none or more rows
+/// than L; they are those of several panels, whose lists follow each other, of part_rows <= exchange_solve_max rows each
+/// but the last. L_by_rows, A_by_rows: row-major, given by its transpose. (exchange_solve)
 inline constexpr std::int64_t exchange_solve_max = 128;
+/// Columns up to which several parts are exchanged as fast as by exchange_rows or exchange_columns before.
+inline constexpr std::int64_t exchange_solve_few = 1024;
 template <class T>
-void exchange_solve(View<T> L, View<T> A, RowExchange exchange, std::int64_t part_rows, bool row_major, Queue& q);
+void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExchange exchange, std::int64_t part_rows,
+                    Queue& q);
+/// exchange_solve_max, or half of it where the GPU has less shared memory.
+template <class T>
+std::int64_t exchange_solve_rows(const Queue& q);
 
 /// C += alpha op(A) op(B) in single precision on the tensor cores, alpha 1 or -1, as accurate as a plain product up to a
 /// depth (columns of op(A)) of 512, in infinities and NaN too. Small numbers keep their accuracy relative to their column

@@ -3,6 +3,7 @@
 
 #include "kernels/batched.hpp"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/shared_memory.hpp"
 
 namespace devobj::cuda {
 
@@ -24,16 +25,6 @@ inline Strided<std::int32_t> strided(Vector<std::int32_t> x) {
 template <class E>
 __device__ Block<E> matrix_of(const Batch<E>& A, std::int64_t k) {
   return {A.data + k * A.stride, A.rows, A.cols, A.ld};
-}
-
-/// Bytes of dynamic shared memory that a block can have on this device, less what the system keeps.
-inline std::size_t shared_memory_limit(int device) {
-  static int known[64] = {};
-  if (device >= 0 && device < 64 && known[device] > 0) return static_cast<std::size_t>(known[device]);
-  int bytes = 0;
-  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared_memory_limit");
-  if (device >= 0 && device < 64) known[device] = bytes;
-  return static_cast<std::size_t>(bytes);
 }
 
 /// Places parts of the dynamic shared memory one behind the other, each at 16 bytes.

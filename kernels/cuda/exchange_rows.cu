@@ -44,21 +44,29 @@ template <class E>
 __global__ void __launch_bounds__(most_threads<E>) exchange_columns_kernel(Block<E> At, RowExchange exchange) {
   const int lane = threadIdx.x % warp_size, warps = blockDim.x / warp_size, warp = threadIdx.x / warp_size;
   const std::int64_t c = blockIdx.x * std::int64_t(warp_size) + lane;
+  const bool here = c < At.rows;
+  // the lists first: a load of each row behind a load of its number would wait for the memory twice as often
+  std::int32_t source[rows_per_warp], to[rows_per_warp];
+#pragma unroll
+  for (int u = 0; u < rows_per_warp; ++u) {
+    const int t = warp + u * warps;
+    source[u] = here && t < exchange.rows ? exchange.source[t] : t;
+    to[u] = here && t < exchange.rows ? exchange.displaced_to[t] : -1;
+  }
   E fresh[rows_per_warp], old[rows_per_warp];
 #pragma unroll
   for (int u = 0; u < rows_per_warp; ++u) {
     const int t = warp + u * warps;
-    if (c >= At.rows || t >= exchange.rows || exchange.source[t] == t) continue;
-    fresh[u] = At(c, exchange.source[t]);
-    if (exchange.displaced_to[t] >= 0) old[u] = At(c, t);
+    if (source[u] == t) to[u] = -1;
+    if (source[u] != t) fresh[u] = At(c, source[u]);
+    if (to[u] >= 0) old[u] = At(c, t);
   }
   __syncthreads();
 #pragma unroll
   for (int u = 0; u < rows_per_warp; ++u) {
     const int t = warp + u * warps;
-    if (c >= At.rows || t >= exchange.rows || exchange.source[t] == t) continue;
-    At(c, t) = fresh[u];
-    if (exchange.displaced_to[t] >= 0) At(c, exchange.displaced_to[t]) = old[u];
+    if (source[u] != t) At(c, t) = fresh[u];
+    if (to[u] >= 0) At(c, to[u]) = old[u];
   }
 }
 

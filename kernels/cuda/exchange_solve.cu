@@ -1,275 +1,457 @@
 // exchange_solve: what a factored panel does to the rows beside its triangle: the exchange of rows and A12 = L11^-1 A12.
 //
-//   L11        A (m x n)        The exchange part after part: all read the rows that come and those that leave, and write
-//   +--+       +---------+      both when all have read. Then a warp has C columns, lane i row i of each stripe of 32 rows
-//   |D0|       | stripe 0|      of them. Stripe by stripe:
-//   +--+--+    | stripe 1|        stripe -= (tiles of L11 to the left) (solved stripes), which lie in shared memory
-//   |  |D1|    |   ...   |        solve with the diagonal tile: x_k goes round by shuffle, lanes below subtract
-//   +--+--+    | rows    |      The tiles of L11 go through shared memory, one in use, the next on its way.
-//              | below   |
-//              +---------+      By columns, a warp is alone with its columns from the exchange to the end. By rows (the
-//                               matrix is given by its transpose), 32 columns are exchanged and loaded by a block, lane j
-//                               having column j, and are solved from shared memory.
+//   L11          A (m x n)       A block has some columns of A in shared memory, and all of L11 in tiles of 32 x 32. While
+//   +--+         +---------+     the rows that come are on their way, a warp inverts each diagonal tile D. Then, stripe by
+//   |D0|         | stripe 0|     stripe, a warp with eight columns:
+//   +--+--+      | stripe 1|       b = stripe - (tiles T to the left) (solved stripes)
+//   |T |D1|      |   ...   |       stripe = D^-1 b
+//   +--+--+      | rows    |
+//                | below   |     Double precision multiplies on the tensor cores where there are some.
+//                +---------+
+//
+// Few columns of a column-major matrix are solved by substitution, a warp with a column: that is sooner done.
+#include <cuda_pipeline_primitives.h>
+
 #include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/shared_memory.hpp"
 #include "kernels/native.hpp"
 
 namespace devobj::cuda {
 namespace {
 
 constexpr int tile = warp_size;
-constexpr int stripes = exchange_solve_max / tile;
 constexpr int threads = 256;
 constexpr int warps = threads / warp_size;
+constexpr int warp_columns = 8;
+constexpr int most_rows = exchange_solve_max;
 
-/// The tiles of L in the order of their use: (0, 0), (1, 0), (1, 1), (2, 0) ...
-template <class E, bool by_rows>
-class Tiles {
- public:
-  static constexpr int buffers = sizeof(E) == 16 ? 1 : 2;
-  using Buffer = E[buffers][tile][tile + 1];  // [.][k][i] = L(i, k) of a tile; zero where L has none
+template <class E>
+constexpr bool by_tensor_cores = sizeof(real_e<E>) == 8;
+/// Elements between the beginnings of rows of L, and of columns of A, of n elements: rows side by side are in other banks.
+template <class E>
+constexpr int padded(int n) {
+  return n + (by_tensor_cores<E> ? 4 : 16 / static_cast<int>(sizeof(E)));
+}
 
-  __device__ Tiles(Buffer& memory, Block<E> stored, int w) : part_(memory), stored_(stored), w_(w) { fetch(0, 0); }
-  /// By all threads: tile (i0, k0), which is next, is there.
-  __device__ void next(int i0, int k0) {
-    if constexpr (buffers == 1) __syncthreads();
-    current_ = buffers - 1 - current_;
-#pragma unroll
-    for (int e = 0; e < share; ++e) {
-      const int other = warp_ + e * warps;
-      part_[current_][by_rows ? lane_ : other][by_rows ? other : lane_] = ahead_[e];
-    }
-    __syncthreads();
-    if (k0 < i0)
-      fetch(i0, k0 + tile);
-    else
-      fetch(i0 + tile, 0);
+/// 16 bytes.
+template <class E>
+struct alignas(16) Piece {
+  static constexpr int size = 16 / sizeof(E);
+  E of[size];
+};
+template <class E>
+__device__ const Piece<E>& piece(const E& first) {
+  return *reinterpret_cast<const Piece<E>*>(&first);
+}
+
+/// Of L11, by rows: (0, 0), (1, 0), (1, 1), (2, 0) ... Diagonal ones become inverses.
+template <class E>
+using Tile = E[tile][padded<E>(tile)];
+template <class E>
+using Column = E[padded<E>(most_rows)];
+__host__ __device__ constexpr int tiles_before(int stripe) {
+  return stripe * (stripe + 1) / 2;
+}
+
+template <class E>
+struct Memory {
+  std::int32_t from[most_rows], to[most_rows];  // what comes to a row; where its old row goes, or -1
+  alignas(16) Tile<E> L[1];                     // as many as there are, then the columns
+  __device__ Column<E>* columns(int stripes) { return reinterpret_cast<Column<E>*>(L + tiles_before(stripes)); }
+  static std::size_t bytes(int stripes, int columns) {
+    return sizeof(Memory) + (tiles_before(stripes) - 1) * sizeof(Tile<E>) + columns * sizeof(Column<E>);
   }
-  __device__ E operator()(int i, int k) const {
-    return part_[current_][k][i];
+};
+
+/// A warp's sums for a stripe of eight columns: L X, a tile after the other. A lane has some elements of it.
+template <class E, bool = by_tensor_cores<E>>
+class Sums {
+ public:
+  /// += L X; `lower`: L is zero above its diagonal.
+  template <bool lower>
+  __device__ void add(const Tile<E>& L, const Column<E>* X, int k0) {
+    const int first_row = lane() % 8, first_column = lane() / 8;
+#pragma unroll 2
+    for (int k = 0; k < tile; k += at_once) {
+      Piece<E> l[rows], x[columns];
+#pragma unroll
+      for (int i = 0; i < rows; ++i) l[i] = piece(L[first_row + 8 * i][k]);
+#pragma unroll
+      for (int j = 0; j < columns; ++j) x[j] = piece(X[first_column + 4 * j][k0 + k]);
+#pragma unroll
+      for (int v = 0; v < at_once; ++v)
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+          for (int j = 0; j < columns; ++j) sums_[i][j] = plus_product(sums_[i][j], l[i].of[v], x[j].of[v]);
+    }
+  }
+  /// act(row, column, sum) for the lane's elements.
+  template <class Act>
+  __device__ void each(Act act) const {
+#pragma unroll
+    for (int i = 0; i < rows; ++i)
+#pragma unroll
+      for (int j = 0; j < columns; ++j) act(lane() % 8 + 8 * i, lane() / 8 + 4 * j, sums_[i][j]);
   }
 
  private:
-  static constexpr int share = tile * tile / threads;
-  __device__ void fetch(int i0, int k0) {  // threads side by side read what lies so
+  static constexpr int rows = 4, columns = 2, at_once = Piece<E>::size;
+  __device__ static E plus_product(E c, E a, E b) {
+    return minus_product(c, negative(a), b);
+  }
+  __device__ static int lane() {
+    return threadIdx.x % warp_size;
+  }
+  E sums_[rows][columns] = {};
+};
+
+/// Double precision, real and complex: products of 8 x 4 by 4 x 8.
+template <class E>
+class Sums<E, true> {
+ public:
+  template <bool lower>
+  __device__ void add(const Tile<E>& L, const Column<E>* X, int k0) {
+    const int outer = lane() / 4, inner = lane() % 4;
 #pragma unroll
-    for (int e = 0; e < share; ++e) {
-      const int other = warp_ + e * warps, i = i0 + (by_rows ? other : lane_), k = k0 + (by_rows ? lane_ : other);
-      ahead_[e] = i < w_ && k < i ? (by_rows ? stored_(k, i) : stored_(i, k)) : E{};
+    for (int k = 0; k < tile; k += 4) {
+      const E x = X[outer][k0 + k + inner];
+#pragma unroll
+      for (int i = lower ? k / 8 : 0; i < rows; ++i) {
+        const E l = L[8 * i + outer][k + inner];
+        multiply(sums_[i][0], re(l), re(x));
+        if constexpr (is_device_complex<E>) {
+          multiply(sums_[i][0], -im(l), im(x));
+          multiply(sums_[i][1], re(l), im(x));
+          multiply(sums_[i][1], im(l), re(x));
+        }
+      }
     }
   }
-  Buffer& part_;
-  const Block<E> stored_;
-  const int w_, lane_ = threadIdx.x % warp_size, warp_ = threadIdx.x / warp_size;
-  int current_ = 0;
-  E ahead_[share];
+  template <class Act>
+  __device__ void each(Act act) const {
+#pragma unroll
+    for (int i = 0; i < rows; ++i)
+#pragma unroll
+      for (int j = 0; j < 2; ++j)
+        act(8 * i + lane() / 4, lane() % 4 * 2 + j, from_parts<E>(sums_[i][0][j], sums_[i][parts - 1][j]));
+  }
+
+ private:
+  static constexpr int rows = 4, parts = is_device_complex<E> ? 2 : 1;
+  __device__ static int lane() {
+    return threadIdx.x % warp_size;
+  }
+  __device__ static void multiply(double (&c)[2], double a, double b) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c[0]), "+d"(c[1])
+        : "d"(a), "d"(b));
+  }
+  double sums_[rows][parts][2] = {};
 };
 
-/// A row of C columns in shared memory.
-template <class E, int C>
-struct alignas(C * sizeof(E) < 16 ? C * sizeof(E) : 16) Row {
-  E x[C];
-};
+/// Begins to fetch L11, zero where it has nothing below the diagonal.
+template <bool by_rows, class E, int pitch>
+__device__ void fetch(E (*L)[tile][pitch], Block<E> stored, int stripes) {
+  const int w = static_cast<int>(stored.rows), id = threadIdx.x;
+  for (int s = 0, n = 0; s < stripes; ++s)
+    for (int q = 0; q <= s; ++q, ++n)
+#pragma unroll
+      for (int e = 0; e < tile * tile / threads; ++e) {
+        // neighbours read what lies side by side
+        const int i = by_rows ? id / tile + e * warps : id % 8 + id / 32 % 4 * 8;
+        const int k = by_rows ? id % tile : id / 8 % 4 + id / 128 * 4 + e * 8;
+        const int row = s * tile + i, col = q * tile + k;
+        if (row < w && col < row)
+          __pipeline_memcpy_async(&L[n][i][k], by_rows ? &stored(col, row) : &stored(row, col), sizeof(E));
+        else
+          L[n][i][k] = E{};
+      }
+  __pipeline_commit();
+}
 
-/// x = L^-1 x for a warp's columns, x[s][c] of lane i being row 32 s + i of column c. `solved(k)` is where the lanes find
-/// row k of each other.
-template <class E, int C, bool by_rows, class Solved>
-__device__ void solve(Tiles<E, by_rows>& L, int w, E (&x)[stripes][C], Solved solved) {
+/// By one warp: D = D^-1, D unit lower triangular (its diagonal is not read). A lane has a column.
+template <class E>
+__device__ __noinline__ void invert(Tile<E>& D) {
   const int lane = threadIdx.x % warp_size;
+  E x[tile];
 #pragma unroll
+  for (int i = 0; i < tile; ++i) x[i] = i == lane ? from_parts<E>(1) : E{};
+#pragma unroll
+  for (int k = 0; k < tile; k += Piece<E>::size)
+#pragma unroll
+    for (int i = k + 1; i < tile; ++i) {
+      const Piece<E> d = piece(D[i][k]);
+#pragma unroll
+      for (int v = 0; v < Piece<E>::size; ++v)
+        if (k + v < i) x[i] = minus_product(x[i], d.of[v], x[k + v]);
+    }
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < tile; ++i) D[i][lane] = x[i];
+}
+
+/// By one warp: X = D^-1 X for eight columns, without the zeros of D^-1, which would make a NaN of an infinity.
+template <class E>
+__device__ __noinline__ void multiply_exactly(const Tile<E>& inverse, Column<E>* X, int k0) {
+  const int row = threadIdx.x % warp_size;
+  for (int c = 0; c < warp_columns; ++c) {
+    E x{};
+    for (int k = 0; k <= row; ++k) x = minus_product(x, negative(inverse[row][k]), X[c][k0 + k]);
+    __syncwarp();
+    X[c][k0 + row] = x;
+  }
+  __syncwarp();
+}
+
+/// `by_rows`: A is given by its transpose. A block has eight columns for each of its `solving` warps.
+template <class E, int solving, bool by_rows>
+__global__ void __launch_bounds__(threads)
+    exchange_solve_kernel(Block<E> stored_L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  constexpr int columns = solving * warp_columns, share = most_rows * columns / threads;
+  constexpr int at_once = share < 128 / int(sizeof(E)) ? share : 128 / int(sizeof(E));
+  auto& memory = *reinterpret_cast<Memory<E>*>(bytes);
+  const int id = threadIdx.x, warp = id / warp_size, lane = id % warp_size;
+  const int w = static_cast<int>(stored_L.rows), stripes = (w + tile - 1) / tile;
+  const std::int64_t first = blockIdx.x * std::int64_t(columns);
+  Column<E>* const X = memory.columns(stripes);
+  const auto has = [&](int c) { return first + c < (by_rows ? A.rows : A.cols); };
+  const auto at = [&](std::int64_t t, int c) -> E& { return by_rows ? A(first + c, t) : A(t, first + c); };
+  // element u of the thread's share of most_rows x columns; neighbours have what lies side by side, and in other banks
+  const auto row_of = [&](int u) {
+    return by_rows ? lane / 8 + (warp / solving + u * (warps / solving)) * 4 : lane % 8 + (warp + warps * (u % 2)) * 8;
+  };
+  const auto column_of = [&](int u) { return by_rows ? lane % 8 + warp % solving * 8 : lane / 8 + u / 2 * 4; };
+
+  if (L_by_rows)
+    fetch<true>(memory.L, stored_L, stripes);
+  else
+    fetch<false>(memory.L, stored_L, stripes);
+  const bool several = exchange.rows > part_rows;
+  for (std::int64_t top = 0; top == 0 || top < exchange.rows; top += part_rows) {
+    const int moved = static_cast<int>(min(static_cast<std::int64_t>(part_rows), exchange.rows - top));
+    const int rows = moved > 0 ? moved : w;
+    if (id < rows) {
+      const std::int32_t from = moved > 0 ? exchange.source[top + id] : id;
+      const std::int32_t to = moved > 0 ? exchange.displaced_to[top + id] : -1;
+      memory.from[id] = from;
+      memory.to[id] = from != id ? to : -1;
+    }
+    __syncthreads();
+    // the rows that come, to shared memory
+#pragma unroll
+    for (int u = 0; u < share; ++u) {
+      const int t = row_of(u), c = column_of(u);
+      if (t < rows && has(c))
+        __pipeline_memcpy_async(&X[c][t], &at(top + memory.from[t], c), sizeof(E));
+      else
+        X[c][t] = E{};
+    }
+    __pipeline_commit();
+    // those that leave, to where they go when all that come have been read
+    E old[at_once];
+    const auto leave = [&](int u0) {
+#pragma unroll
+      for (int u = 0; u < at_once; ++u) {
+        const int t = row_of(u0 + u), c = column_of(u0 + u);
+        if (t < rows && has(c) && memory.to[t] >= 0) old[u] = at(top + t, c);
+      }
+    };
+    const auto arrive = [&](int u0) {
+#pragma unroll
+      for (int u = 0; u < at_once; ++u) {
+        const int t = row_of(u0 + u), c = column_of(u0 + u);
+        if (t < rows && has(c) && memory.to[t] >= 0) at(top + memory.to[t], c) = old[u];
+      }
+    };
+    leave(0);
+    if (top == 0) {
+      __pipeline_wait_prior(1);
+      __syncthreads();
+      if (warp < stripes) invert<E>(memory.L[tiles_before(warp + 1) - 1]);
+    }
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    arrive(0);
+#pragma unroll
+    for (int u0 = at_once; u0 < share; u0 += at_once) {
+      leave(u0);
+      arrive(u0);
+    }
+    if (several) {
+      __syncthreads();
+#pragma unroll 4
+      for (int u = 0; u < share; ++u) {
+        const int t = row_of(u), c = column_of(u);
+        if (t < rows && has(c) && memory.from[t] != t) at(top + t, c) = X[c][t];
+      }
+    }
+    __syncthreads();
+  }
+  if (several) {
+#pragma unroll 4
+    for (int u = 0; u < share; ++u) {
+      const int t = row_of(u), c = column_of(u);
+      X[c][t] = t < w && has(c) ? at(t, c) : E{};
+    }
+    __syncthreads();
+  }
+
+  if (warp >= solving) return;
+  Column<E>* const own = X + warp * warp_columns;
   for (int s = 0; s < stripes; ++s) {
-    const int i0 = s * tile;
-    if (i0 >= w) break;
-    for (int k0 = 0; k0 < i0; k0 += tile) {
-      L.next(i0, k0);
-#pragma unroll 8
-      for (int k = 0; k < tile; ++k) {
-        const E l = L(lane, k);
-        const Row<E, C> row = solved(k0 + k);
-#pragma unroll
-        for (int c = 0; c < C; ++c) x[s][c] = minus_product(x[s][c], l, row.x[c]);
-      }
-    }
-    L.next(i0, i0);
-#pragma unroll 8
-    for (int k = 0; k < tile - 1; ++k)
-#pragma unroll
-      for (int c = 0; c < C; ++c) {
-        const E x_k = shuffle(x[s][c], k);
-        if (lane > k) x[s][c] = minus_product(x[s][c], L(lane, k), x_k);
-      }
-    Row<E, C> row;
-#pragma unroll
-    for (int c = 0; c < C; ++c) row.x[c] = x[s][c];
-    solved(i0 + lane) = row;
+    const Tile<E>* const L = memory.L + tiles_before(s);
+    const int k0 = s * tile;
+    Sums<E> left, solved;
+    for (int q = 0; q < s; ++q) left.template add<false>(L[q], own, q * tile);
+    bool finite = true;
+    left.each([&](int i, int c, E sum_of_left) {
+      E& b = own[c][k0 + i];
+      b = sum(b, negative(sum_of_left));
+      finite = finite && isfinite(re(b)) && isfinite(im(b));
+    });
     __syncwarp();
+    if (__all_sync(all_lanes, finite)) {
+      solved.template add<true>(L[s], own, k0);
+      __syncwarp();
+      solved.each([&](int i, int c, E x) { own[c][k0 + i] = x; });
+      __syncwarp();
+    } else {
+      multiply_exactly<E>(L[s], own, k0);
+    }
+#pragma unroll
+    for (int u = 0; u < tile * warp_columns / warp_size; ++u) {
+      const int i = by_rows ? lane / 8 + 4 * u : lane % 8 + u % 4 * 8;
+      const int c = by_rows ? lane % 8 : lane / 8 + u / 4 * 4;
+      if (k0 + i < w && has(warp * warp_columns + c)) at(k0 + i, warp * warp_columns + c) = own[c][k0 + i];
+    }
   }
 }
 
-/// What happens to row t of a part of the exchange, which begins at row `top` and has so many rows.
-struct Moves {
-  std::int32_t from, to;  // what comes to row t; where row t goes, or -1; from == t: nothing happens to it
-  __device__ Moves(const RowExchange& exchange, std::int64_t top, int t, int rows) : from(t), to(-1) {
-    if (t >= rows) return;
-    from = exchange.source[top + t];
-    to = exchange.displaced_to[top + t];
-  }
-  __device__ bool goes(int t) const { return from != t && to >= 0; }
-};
-
-template <class E, int C>
-__global__ void __launch_bounds__(threads)
-    exchange_solve_kernel(Block<E> stored_L, Block<E> A, RowExchange exchange, int part_rows) {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  using Tiles = Tiles<E, false>;
-  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, w = static_cast<int>(stored_L.rows);
-  const std::int64_t first = (blockIdx.x * std::int64_t(warps) + warp) * C;
-  const auto has = [&](int c) { return first + c < A.cols; };
-  Tiles L(*reinterpret_cast<typename Tiles::Buffer*>(bytes), stored_L, w);
-
-  for (std::int64_t top = 0; top < exchange.rows; top += part_rows) {
-    const int rows = static_cast<int>(min(static_cast<std::int64_t>(part_rows), exchange.rows - top));
-    E fresh[stripes][C], old[stripes][C];
-    std::int32_t from[stripes], to[stripes];
-#pragma unroll
-    for (int s = 0; s < stripes; ++s) {
-      const Moves moves(exchange, top, s * tile + lane, rows);
-      from[s] = moves.from;
-      to[s] = moves.goes(s * tile + lane) ? moves.to : -1;
-    }
-#pragma unroll
-    for (int s = 0; s < stripes; ++s)
-#pragma unroll
-      for (int c = 0; c < C; ++c) {
-        const int t = s * tile + lane;
-        if (from[s] != t && has(c)) fresh[s][c] = A(top + from[s], first + c);
-        if (to[s] >= 0 && has(c)) old[s][c] = A(top + t, first + c);
-      }
-    __syncwarp();
-#pragma unroll
-    for (int s = 0; s < stripes; ++s)
-#pragma unroll
-      for (int c = 0; c < C; ++c) {
-        const int t = s * tile + lane;
-        if (from[s] != t && has(c)) A(top + t, first + c) = fresh[s][c];
-        if (to[s] >= 0 && has(c)) A(top + to[s], first + c) = old[s][c];
-      }
-    __syncwarp();
-  }
-
-  E x[stripes][C];
-#pragma unroll
-  for (int s = 0; s < stripes; ++s)
-#pragma unroll
-    for (int c = 0; c < C; ++c) x[s][c] = s * tile + lane < w && has(c) ? A(s * tile + lane, first + c) : E{};
-  auto* const own = reinterpret_cast<Row<E, C>*>(bytes + sizeof(typename Tiles::Buffer)) + warp * exchange_solve_max;
-  solve<E, C>(L, w, x, [&](int k) -> Row<E, C>& { return own[k]; });
-#pragma unroll
-  for (int s = 0; s < stripes; ++s)
-#pragma unroll
-    for (int c = 0; c < C; ++c)
-      if (s * tile + lane < w && has(c)) A(s * tile + lane, first + c) = x[s][c];
-}
-
-/// Of a row of 32 columns in shared memory: whole pieces of 16 bytes, of which eight lanes below each other meet all banks.
+/// Of which lanes read a column without conflicts.
 template <class E>
-constexpr int padded_columns = warp_size + 16 / static_cast<int>(sizeof(E));
+using OddTile = E[tile][tile + 1];
 
+/// The same for few columns of a column-major matrix, exchanged in one part: a warp with a column, a lane with a row of each
+/// stripe. x_k goes round by shuffle, the lanes below subtract. There is no barrier on the way but one.
 template <class E>
 __global__ void __launch_bounds__(threads)
-    exchange_solve_by_rows_kernel(Block<E> stored_L, Block<E> At, RowExchange exchange, int part_rows) {
+    exchange_solve_few_kernel(Block<E> stored_L, bool L_by_rows, Block<E> A, RowExchange exchange) {
   extern __shared__ __align__(16) unsigned char bytes[];
-  using Tiles = Tiles<E, true>;
-  constexpr int columns = warp_size, share = exchange_solve_max / warps, C = columns / warps;
-  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, w = static_cast<int>(stored_L.rows);
-  const std::int64_t column = blockIdx.x * std::int64_t(columns) + lane;
-  const bool here = column < At.rows;
-  auto& X = *reinterpret_cast<E(*)[exchange_solve_max][padded_columns<E>]>(bytes + sizeof(typename Tiles::Buffer));
-  const auto own = [&](int k) -> Row<E, C>& { return *reinterpret_cast<Row<E, C>*>(&X[k][warp * C]); };
-  Tiles L(*reinterpret_cast<typename Tiles::Buffer*>(bytes), stored_L, w);
+  auto* const L = reinterpret_cast<OddTile<E>*>(bytes);
+  constexpr int most = most_rows / tile;
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  const int w = static_cast<int>(stored_L.rows), stripes = (w + tile - 1) / tile;
+  const std::int64_t column = blockIdx.x * std::int64_t(warps) + warp;
+  const bool here = column < A.cols;
+  if (L_by_rows)
+    fetch<true>(L, stored_L, stripes);
+  else
+    fetch<false>(L, stored_L, stripes);
 
-  for (std::int64_t top = 0; top < exchange.rows; top += part_rows) {
-    const int rows = static_cast<int>(min(static_cast<std::int64_t>(part_rows), exchange.rows - top));
-    E fresh[share], old[share];
-    std::int32_t from[share], to[share];
+  std::int32_t from[most], to[most];
+  E x[most], old[most];
 #pragma unroll
-    for (int u = 0; u < share; ++u) {
-      const int t = warp + u * warps;
-      const Moves moves(exchange, top, t, rows);
-      from[u] = moves.from;
-      to[u] = moves.goes(t) ? moves.to : -1;
-    }
-#pragma unroll
-    for (int u = 0; u < share; ++u) {
-      const int t = warp + u * warps;
-      if (from[u] != t && here) fresh[u] = At(column, top + from[u]);
-      if (to[u] >= 0 && here) old[u] = At(column, top + t);
-    }
-    __syncthreads();
-#pragma unroll
-    for (int u = 0; u < share; ++u) {
-      const int t = warp + u * warps;
-      if (from[u] != t && here) At(column, top + t) = fresh[u];
-      if (to[u] >= 0 && here) At(column, top + to[u]) = old[u];
-    }
-    __syncthreads();
+  for (int s = 0; s < most; ++s) {
+    const int t = s * tile + lane;
+    from[s] = t < exchange.rows ? exchange.source[t] : t;
+    to[s] = t < exchange.rows ? exchange.displaced_to[t] : -1;
+    if (from[s] == t || !here) to[s] = -1;
   }
+#pragma unroll
+  for (int s = 0; s < most; ++s) {
+    x[s] = here && s * tile + lane < w ? A(from[s], column) : E{};
+    if (to[s] >= 0) old[s] = A(s * tile + lane, column);
+  }
+  __syncwarp();  // all have read
+#pragma unroll
+  for (int s = 0; s < most; ++s)
+    if (to[s] >= 0) A(to[s], column) = old[s];
 
-#pragma unroll
-  for (int u = 0; u < share; ++u) {
-    const int t = warp + u * warps;
-    X[t][lane] = t < w && here ? At(column, t) : E{};
-  }
-  __syncthreads();
-  E x[stripes][C];
-#pragma unroll
-  for (int s = 0; s < stripes; ++s)
-#pragma unroll
-    for (int c = 0; c < C; ++c) x[s][c] = own(s * tile + lane).x[c];
-  solve<E, C>(L, w, x, own);
+  __pipeline_wait_prior(0);
   __syncthreads();
 #pragma unroll
-  for (int u = 0; u < share; ++u) {
-    const int t = warp + u * warps;
-    if (t < w && here) At(column, t) = X[t][lane];
+  for (int s = 0; s < most; ++s) {
+    if (s >= stripes) break;
+    const OddTile<E>* const row = L + tiles_before(s);
+#pragma unroll
+    for (int q = 0; q < s; ++q)
+#pragma unroll 8
+      for (int k = 0; k < tile; ++k) x[s] = minus_product(x[s], row[q][lane][k], shuffle(x[q], k));
+#pragma unroll 8
+    for (int k = 0; k < tile - 1; ++k) {
+      const E x_k = shuffle(x[s], k);
+      if (lane > k) x[s] = minus_product(x[s], row[s][lane][k], x_k);
+    }
+    if (here && s * tile + lane < w) A(s * tile + lane, column) = x[s];
   }
 }
 
-template <class E, int C>
-void by_columns(Block<E> L, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
-  constexpr auto kernel = exchange_solve_kernel<E, C>;
-  constexpr auto bytes = sizeof(typename Tiles<E, false>::Buffer) + warps * C * exchange_solve_max * sizeof(E);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "exchange_solve");
-  kernel<<<static_cast<unsigned>(ceil_div(A.cols, C * warps)), threads, bytes, stream_of(q)>>>(L, A, exchange,
-                                                                                               part_rows);
-}
-
+/// Whether that is faster: up to two stripes, and for complex numbers, whose tiles take longer to invert.
 template <class E>
-void by_rows(Block<E> L, Block<E> At, RowExchange exchange, int part_rows, Queue& q) {
-  constexpr auto kernel = exchange_solve_by_rows_kernel<E>;
-  constexpr auto bytes = sizeof(typename Tiles<E, true>::Buffer) + exchange_solve_max * padded_columns<E> * sizeof(E);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "exchange_solve");
-  kernel<<<static_cast<unsigned>(ceil_div(At.rows, warp_size)), threads, bytes, stream_of(q)>>>(L, At, exchange,
-                                                                                                part_rows);
+bool launch_few(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, Queue& q) {
+  if (A.cols > exchange_solve_few || exchange.rows > L.rows) return false;
+  if (L.rows > 2 * tile && !is_device_complex<E>) return false;
+  const auto bytes = tiles_before(static_cast<int>(ceil_div(L.rows, tile))) * sizeof(OddTile<E>);
+  if (bytes > shared_memory_limit(q.device())) return false;
+  constexpr auto kernel = exchange_solve_few_kernel<E>;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "exchange_solve");
+  const auto blocks = static_cast<unsigned>(ceil_div(A.cols, warps));
+  kernel<<<blocks, threads, bytes, stream_of(q)>>>(L, L_by_rows, A, exchange);
+  return true;
+}
+
+template <class E, int solving, bool by_rows>
+bool launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
+  constexpr auto kernel = exchange_solve_kernel<E, solving, by_rows>;
+  constexpr int columns = solving * warp_columns;
+  const auto bytes = Memory<E>::bytes(static_cast<int>(ceil_div(L.rows, tile)), columns);
+  if (bytes > shared_memory_limit(q.device())) return false;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "exchange_solve");
+  const auto blocks = static_cast<unsigned>(ceil_div(by_rows ? A.rows : A.cols, columns));
+  kernel<<<blocks, threads, bytes, stream_of(q)>>>(L, L_by_rows, A, exchange, part_rows);
+  return true;
+}
+
+/// As many columns to a block as let each multiprocessor have one; the time for few is that of the way through the rows.
+template <class E, bool by_rows>
+void launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
+  const std::int64_t columns = by_rows ? A.rows : A.cols;
+  if (!by_rows && launch_few<E>(L, L_by_rows, A, exchange, q)) return;
+  if (columns > 4096 && launch<E, 8, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
+  if (columns > exchange_solve_few && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
+  if (columns > exchange_solve_few && launch<E, 2, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
+  launch<E, 1, by_rows>(L, L_by_rows, A, exchange, part_rows, q);
 }
 
 }  // namespace
 
 template <class T>
-void exchange_solve(View<T> L, View<T> A, RowExchange exchange, std::int64_t part_rows, bool row_major, Queue& q) {
+std::int64_t exchange_solve_rows(const Queue& q) {
+  const auto bytes = Memory<device_t<T>>::bytes(exchange_solve_max / tile, warp_columns);
+  return bytes <= shared_memory_limit(q.device()) ? exchange_solve_max : exchange_solve_max / 2;
+}
+
+template <class T>
+void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExchange exchange, std::int64_t part_rows,
+                    Queue& q) {
   using E = device_t<T>;
   if (A.empty() || (L.rows <= 1 && exchange.rows == 0)) return;
   DeviceScope scope(q.device());
   const int rows = static_cast<int>(part_rows);
-  if (row_major)
-    by_rows<E>(block_of(L), block_of(A), exchange, rows, q);
-  else if (A.cols <= 1024)  // spread over more warps, since the time is that of the chain through the rows
-    by_columns<E, 1>(block_of(L), block_of(A), exchange, rows, q);
+  if (A_by_rows)
+    launch<E, true>(block_of(L), L_by_rows, block_of(A), exchange, rows, q);
   else
-    by_columns<E, sizeof(E) == 16 ? 2 : 4>(block_of(L), block_of(A), exchange, rows, q);
+    launch<E, false>(block_of(L), L_by_rows, block_of(A), exchange, rows, q);
   q.launched("exchange_solve");
 }
 
-#define INSTANTIATE(T) template void exchange_solve(View<T>, View<T>, RowExchange, std::int64_t, bool, Queue&);
+#define INSTANTIATE(T)                                        \
+  template std::int64_t exchange_solve_rows<T>(const Queue&); \
+  template void exchange_solve(View<T>, bool, View<T>, bool, RowExchange, std::int64_t, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

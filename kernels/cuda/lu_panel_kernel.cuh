@@ -186,19 +186,16 @@ struct Elimination {
   /// The window becomes A22 - L21 U12 in the w columns after the sub-panel at c0.
   __device__ void enter_next(int c0, int w) {
     load(c0 + W, w);
-    constexpr int at_once = columns_of_L;
-    bool solved = false;
 #pragma unroll 1
-    for (int k0 = 0; k0 < W; k0 += at_once) {
-      E L[at_once][R];
+    for (int k0 = 0; k0 < W; k0 += columns_of_L) {
+      E L[columns_of_L][R];
 #pragma unroll
-      for (int k = 0; k < at_once; ++k)
+      for (int k = 0; k < columns_of_L; ++k)
 #pragma unroll
         for (int r = 0; r < R; ++r) L[k][r] = position[r] >= c0 + W ? p.A(row(r), c0 + k0 + k) : E{};
-      if (!solved) meet<Meeting::solved>();
-      solved = true;
+      if (k0 == 0) meet<Meeting::solved>();
 #pragma unroll
-      for (int k = 0; k < at_once; ++k)
+      for (int k = 0; k < columns_of_L; ++k)
 #pragma unroll
         for (int j = 0; j < W; ++j) {
           const E ukj = shared.next_U[k0 + k][j];
