@@ -11,6 +11,7 @@
 #include "kernels/kernels.hpp"
 #include "memory.hpp"
 #include "staging.hpp"
+#include "transfer_pieces.hpp"
 
 namespace devobj {
 namespace {
@@ -47,27 +48,6 @@ template <class T> bool plain_columns(HostArray<T> host) {
   return kind;
 }
 
-// Cuts a rows x cols array into pieces of at most piece_bytes: whole columns if they fit, otherwise parts of columns.
-struct Pieces {
-  std::int64_t rows, cols, piece_rows, piece_cols, down, count;
-  Pieces(std::int64_t rows_, std::int64_t cols_, std::int64_t element_bytes, std::int64_t piece_bytes)
-      : rows(rows_), cols(cols_) {
-    std::int64_t elements = piece_bytes / element_bytes;
-    piece_rows = std::min(rows, elements);
-    piece_cols = std::clamp<std::int64_t>(elements / piece_rows, 1, cols);
-    down = (rows + piece_rows - 1) / piece_rows;
-    count = down * ((cols + piece_cols - 1) / piece_cols);
-  }
-  Range row_range(std::int64_t p) const {
-    std::int64_t begin = p % down * piece_rows;
-    return {begin, std::min(rows, begin + piece_rows)};
-  }
-  Range col_range(std::int64_t p) const {
-    std::int64_t begin = p / down * piece_cols;
-    return {begin, std::min(cols, begin + piece_cols)};
-  }
-};
-
 template <class T> struct Stage {
   PinnedBuffer buffer;
   Event copied;
@@ -84,19 +64,23 @@ template <class T> void cuda_copy(T* dst, std::int64_t ldd, const T* src, std::i
 
 template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Queue& q) {
   const Staging staging = staging_of(src);
-  const Pieces pieces(dst.rows, dst.cols, sizeof(T), staging.piece_bytes);
-  const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count);
+  const TransferPieces pieces(dst.rows, dst.cols, sizeof(T), staging.piece_bytes, Short::first);
+  const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count());
   Stage<T> stage[most_in_flight];
   for (std::int64_t s = 0; s < stages; ++s)
-    stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
+    stage[s].buffer = PinnedBuffer(pieces.most_elements() * sizeof(T), true);
   host::Team::Session session(host::Team::shared());
   WaitAtEnd wait(q);
-  for (std::int64_t p = 0; p < pieces.count; ++p) {
+  Range part{0, 0};  // of the bytes
+  for (std::int64_t p = 0; p < pieces.count(); ++p) {
     Stage<T>& s = stage[p % stages];
     const Range r = pieces.row_range(p), c = pieces.col_range(p);
+    part = {part.end, part.end + r.size() * c.size() * std::int64_t(sizeof(T))};
+    const host::Leave leave = src.row_stride == 1 ? leave_packed(part, dst.size() * std::int64_t(sizeof(T)))
+                                                  : host::Leave::in_own_cache;
     s.copied.wait();
     host::pack(element(src, r.begin, c.begin), sizeof(T), r.size(), c.size(), src.row_stride, src.col_stride,
-               s.buffer.template as<T>(), r.size());
+               s.buffer.template as<T>(), r.size(), leave);
     cuda_copy<T>(dst(r, c).data, dst.ld, s.buffer.template as<T>(), r.size(), r.size(), c.size(), q);
     s.copied = q.record();
   }
@@ -105,11 +89,11 @@ template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Que
 
 template <class T> void stage_to_host(View<T> src, HostArray<T> dst, Queue& q) {
   const Staging staging = staging_of(dst);
-  const Pieces pieces(src.rows, src.cols, sizeof(T), staging.piece_bytes);
-  const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count);
+  const TransferPieces pieces(src.rows, src.cols, sizeof(T), staging.piece_bytes, Short::last);
+  const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count());
   Stage<T> stage[most_in_flight];
   for (std::int64_t s = 0; s < stages; ++s)
-    stage[s].buffer = PinnedBuffer(pieces.piece_rows * pieces.piece_cols * sizeof(T), true);
+    stage[s].buffer = PinnedBuffer(pieces.most_elements() * sizeof(T), true);
   host::Team::Session session(host::Team::shared());
   WaitAtEnd wait(q);
   auto start = [&](std::int64_t p) {
@@ -119,13 +103,15 @@ template <class T> void stage_to_host(View<T> src, HostArray<T> dst, Queue& q) {
     s.copied = q.record();
   };
   for (std::int64_t p = 0; p < stages; ++p) start(p);
-  for (std::int64_t p = 0; p < pieces.count; ++p) {
+  Range part{0, 0};  // of the bytes
+  for (std::int64_t p = 0; p < pieces.count(); ++p) {
     Stage<T>& s = stage[p % stages];
     const Range r = pieces.row_range(p), c = pieces.col_range(p);
+    part = {part.end, part.end + r.size() * c.size() * std::int64_t(sizeof(T))};
     s.copied.wait();
     host::unpack(s.buffer.template as<T>(), r.size(), sizeof(T), r.size(), c.size(), element(dst, r.begin, c.begin),
-                 dst.row_stride, dst.col_stride);
-    if (p + stages < pieces.count) start(p + stages);
+                 dst.row_stride, dst.col_stride, leave_unpacked(part, src.size() * std::int64_t(sizeof(T))));
+    if (p + stages < pieces.count()) start(p + stages);
   }
 }
 

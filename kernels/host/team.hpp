@@ -99,13 +99,20 @@ class Team {
 /// The number of threads of `team` for `bytes` of work of which each thread should have at least `grain`.
 int threads_for(std::size_t bytes, std::size_t grain, int size) noexcept;
 
+/// Where a copy leaves what it has written. A GPU reads and writes lines that lie in a core's own caches at half the rate.
+enum class Leave {
+  in_own_cache,     ///< plain stores
+  in_memory,        ///< contiguous runs by stores past all caches
+  in_shared_cache,  ///< plain stores, and lines are handed on to the cache of all cores (x86's cldemote; slow)
+};
+
 /// dst(i, j) = src(i, j) for rows x cols elements of element_bytes: element (i, j) of src is at src + (i row_stride +
 /// j col_stride) element_bytes, strides in elements and of any sign; dst is column-major with leading dimension ldd.
 /// The team shares the work if it is large.
 void pack(const void* src, std::size_t element_bytes, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
-          std::int64_t col_stride, void* dst, std::int64_t ldd);
+          std::int64_t col_stride, void* dst, std::int64_t ldd, Leave leave = Leave::in_own_cache);
 /// The inverse: column-major src with leading dimension lds into the strided array dst, whose elements are distinct.
 void unpack(const void* src, std::int64_t lds, std::size_t element_bytes, std::int64_t rows, std::int64_t cols,
-            void* dst, std::int64_t row_stride, std::int64_t col_stride);
+            void* dst, std::int64_t row_stride, std::int64_t col_stride, Leave leave = Leave::in_memory);
 
 }  // namespace devobj::host

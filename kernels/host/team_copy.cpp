@@ -5,7 +5,7 @@
 #include <cstring>
 
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 #include "kernels/host/team.hpp"
@@ -29,9 +29,7 @@ constexpr std::size_t parallel_bytes = 256 << 10;  // below, one thread is as fa
 constexpr Index tile = 32;                         // rows and columns of a tile of a transposed array
 constexpr Index near = 256;                        // bytes between neighbours that are still read along the column
 
-// Contiguous runs of at least this size are written past the cache: the target of a transfer is not read soon, and a
-// line that is written whole need not be fetched first.
-constexpr Index streamed_bytes = 4 << 10;
+constexpr Index streamed_bytes = 4 << 10;  // shorter runs are written by plain stores in any case
 
 #if defined(__SSE2__)
 void copy_streaming(unsigned char* dst, const unsigned char* src, Index bytes) noexcept {
@@ -45,14 +43,20 @@ void copy_streaming(unsigned char* dst, const unsigned char* src, Index bytes) n
   std::memcpy(dst + at, src + at, static_cast<std::size_t>(bytes - at));
   _mm_sfence();
 }
+
+/// Hands the lines of p ... p + bytes - 1 on to the shared cache. A hint, which processors without it take for no operation.
+__attribute__((target("cldemote"))) void demote(const unsigned char* p, Index bytes) noexcept {
+  for (Index at = 0; at < bytes; at += 64) _cldemote(const_cast<unsigned char*>(p) + at);
+}
 #else
 void copy_streaming(unsigned char* dst, const unsigned char* src, Index bytes) noexcept {
   std::memcpy(dst, src, static_cast<std::size_t>(bytes));
 }
+void demote(const unsigned char*, Index) noexcept {}
 #endif
 
-void copy_run(unsigned char* dst, const unsigned char* src, Index bytes, bool stream) noexcept {
-  if (stream && bytes >= streamed_bytes) return copy_streaming(dst, src, bytes);
+void copy_run(unsigned char* dst, const unsigned char* src, Index bytes, Leave leave) noexcept {
+  if (leave == Leave::in_memory && bytes >= streamed_bytes) return copy_streaming(dst, src, bytes);
   std::memcpy(dst, src, static_cast<std::size_t>(bytes));
 }
 
@@ -119,7 +123,7 @@ void copy_column(std::size_t bytes, Source src, Target dst, Index i, Index count
 
 /// This member's share: an equal number of elements in column order where neighbours in a column are near in memory, tiles
 /// otherwise (transposed arrays).
-void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target dst, bool stream, int rank,
+void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target dst, Leave leave, int rank,
                 int size) noexcept {
   const Index width = static_cast<Index>(bytes);
   const bool runs = src.row == width && dst.row == width;
@@ -133,9 +137,10 @@ void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target ds
     for (Index at = begin; at < end;) {
       const Index j = at / rows, i = at % rows, run = std::min(rows - i, end - at);
       if (runs)
-        copy_run(dst.at(i, j), src.at(i, j), run * width, stream);
+        copy_run(dst.at(i, j), src.at(i, j), run * width, leave);
       else
         copy_column(bytes, src, dst, i, run, j);
+      if (leave == Leave::in_shared_cache && dst.row == width) demote(dst.at(i, j), run * width);
       at += run;
     }
     return;
@@ -147,29 +152,30 @@ void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target ds
   }
 }
 
-void copy(std::size_t bytes, Index rows, Index cols, Source src, Target dst, bool stream) {
+void copy(std::size_t bytes, Index rows, Index cols, Source src, Target dst, Leave leave) {
   if (rows <= 0 || cols <= 0 || bytes == 0) return;
   const std::size_t total = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * bytes;
-  if (total < parallel_bytes) return copy_share(bytes, rows, cols, src, dst, stream, 0, 1);
+  if (total < parallel_bytes) return copy_share(bytes, rows, cols, src, dst, leave, 0, 1);
   Team& team = Team::shared();
-  team.run(threads_for(total, parallel_bytes / 2, team.size_in_step()),
-           [&](Team::Member& me) { copy_share(bytes, rows, cols, src, dst, stream, me.rank(), me.size()); });
+  const std::size_t grain = leave == Leave::in_shared_cache ? parallel_bytes / 8 : parallel_bytes / 2;  // by its time
+  team.run(threads_for(total, grain, team.size_in_step()),
+           [&](Team::Member& me) { copy_share(bytes, rows, cols, src, dst, leave, me.rank(), me.size()); });
 }
 
 }  // namespace
 
 void pack(const void* src, std::size_t element_bytes, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
-          std::int64_t col_stride, void* dst, std::int64_t ldd) {
+          std::int64_t col_stride, void* dst, std::int64_t ldd, Leave leave) {
   const Index width = static_cast<Index>(element_bytes);
   copy(element_bytes, rows, cols, {static_cast<const unsigned char*>(src), row_stride * width, col_stride * width},
-       {static_cast<unsigned char*>(dst), width, ldd * width}, false);
+       {static_cast<unsigned char*>(dst), width, ldd * width}, leave);
 }
 
 void unpack(const void* src, std::int64_t lds, std::size_t element_bytes, std::int64_t rows, std::int64_t cols,
-            void* dst, std::int64_t row_stride, std::int64_t col_stride) {
+            void* dst, std::int64_t row_stride, std::int64_t col_stride, Leave leave) {
   const Index width = static_cast<Index>(element_bytes);
   copy(element_bytes, rows, cols, {static_cast<const unsigned char*>(src), width, lds * width},
-       {static_cast<unsigned char*>(dst), row_stride * width, col_stride * width}, true);
+       {static_cast<unsigned char*>(dst), row_stride * width, col_stride * width}, leave);
 }
 
 }  // namespace devobj::host

@@ -227,25 +227,32 @@ E element(std::int64_t n) {
 }
 
 template <class E>
-void round_trip(std::int64_t rows, std::int64_t cols, std::int64_t rs, std::int64_t cs, std::int64_t ldd) {
-  SCOPED_TRACE(::testing::Message() << rows << " x " << cols << " strides " << rs << ", " << cs << ", ld " << ldd);
+void round_trip(std::int64_t rows, std::int64_t cols, std::int64_t rs, std::int64_t cs, std::int64_t ldd, Leave leave) {
+  SCOPED_TRACE(::testing::Message() << rows << " x " << cols << " strides " << rs << ", " << cs << ", ld " << ldd
+                                    << ", left " << static_cast<int>(leave));
   const std::int64_t lowest = std::min<std::int64_t>(0, rs * (rows - 1)) + std::min<std::int64_t>(0, cs * (cols - 1));
   const std::int64_t highest = std::max<std::int64_t>(0, rs * (rows - 1)) + std::max<std::int64_t>(0, cs * (cols - 1));
   std::vector<E> array(highest - lowest + 1), packed(ldd * cols, element<E>(-5)), back(array.size(), element<E>(-9));
   for (std::size_t i = 0; i < array.size(); ++i) array[i] = element<E>(static_cast<std::int64_t>(i));
   const E* src = array.data() - lowest;
-  pack(src, sizeof(E), rows, cols, rs, cs, packed.data(), ldd);
+  pack(src, sizeof(E), rows, cols, rs, cs, packed.data(), ldd, leave);
   std::int64_t wrong = 0;
   for (std::int64_t j = 0; j < cols; ++j)
     for (std::int64_t i = 0; i < ldd; ++i)
       wrong += !(packed[i + j * ldd] == (i < rows ? src[i * rs + j * cs] : element<E>(-5)));
   EXPECT_EQ(wrong, 0);
   if (rs == 0 || cs == 0) return;
-  unpack(packed.data(), ldd, sizeof(E), rows, cols, back.data() - lowest, rs, cs);
+  unpack(packed.data(), ldd, sizeof(E), rows, cols, back.data() - lowest, rs, cs, leave);
   std::vector<E> expected(array.size(), element<E>(-9));
   for (std::int64_t j = 0; j < cols; ++j)
     for (std::int64_t i = 0; i < rows; ++i) expected[i * rs + j * cs - lowest] = src[i * rs + j * cs];
   EXPECT_TRUE(back == expected);
+}
+
+template <class E>
+void round_trip(std::int64_t rows, std::int64_t cols, std::int64_t rs, std::int64_t cs, std::int64_t ldd) {
+  for (const Leave leave : {Leave::in_own_cache, Leave::in_memory, Leave::in_shared_cache})
+    round_trip<E>(rows, cols, rs, cs, ldd, leave);
 }
 
 template <class E>
@@ -255,6 +262,7 @@ void round_trips() {
   round_trip<E>(7, 5, 1, 9, 8);          // ld on both sides
   round_trip<E>(700, 500, 1, 700, 700);  // one run
   round_trip<E>(701, 503, 1, 777, 703);
+  round_trip<E>(5003, 61, 1, 5011, 5009);  // runs that are written past the caches
   round_trip<E>(701, 503, 503, 1, 701);   // row-major
   round_trip<E>(333, 401, -1, 333, 333);  // reversed
   round_trip<E>(333, 401, -3, -1200, 340);

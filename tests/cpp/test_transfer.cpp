@@ -136,11 +136,12 @@ TEST_P(Transfer, EveryAlignmentOfTheHostArray) {
   });
 }
 
-// 64 KiB: up to here the GPU's driver stages pageable memory. 4 MiB: the size of a staging piece.
-TEST_P(Transfer, SizesAroundTheDirectLimitAndTheStagingPiece) {
+// 64 KiB: up to here the GPU's driver stages pageable memory. 512 KiB: the shortest staging piece.
+TEST_P(Transfer, SizesAroundTheDirectLimitAndTheStagingPieces) {
   with_any_type([&]<class T>(T) {
-    const std::int64_t direct = (64 << 10) / sizeof(T), piece = (4 << 20) / sizeof(T);
-    for (std::int64_t size : {direct - 1, direct, direct + 1, piece - 1, piece, piece + 1})
+    const std::int64_t direct = (64 << 10) / sizeof(T), shortest = (512 << 10) / sizeof(T), piece = 8 * shortest;
+    for (std::int64_t size : {direct - 1, direct, direct + 1, shortest + 1, 2 * shortest, 2 * shortest + 1, piece - 1, piece,
+                              piece + 1})
       there_and_back<T>(size, 1, {"a column", 1, size}, 0, q());
     there_and_back<T>(1, piece + 1, {"a row, reversed", 1, -1}, 0, q());
     const std::int64_t third = piece / 3 + 5;  // three columns are a little more than a piece
@@ -242,6 +243,17 @@ TEST_P(TransferOnTheGpu, ADevicePointerIsNoHostArray) {
     EXPECT_INVALID(to_device<T>({B.data, 4, 4, 4}, A, q()), "is device memory");
     EXPECT_INVALID(to_host<T>(A, {B.data, 4, 4, 4}, q()), "is device memory");
     expect_same(download<T>(A, q()), a, "the object after the errors");
+  });
+}
+
+// More pieces than buffers, all ways of packing, and columns longer than a piece.
+TEST_P(TransferOnTheGpu, ManyPieces) {
+  with_any_type([&]<class T>(T) {
+    const std::int64_t size = (58 << 20) / sizeof(T) + 3, rows = 1543, cols = size / rows, high = (9 << 20) / sizeof(T) + 1;
+    there_and_back<T>(size, 1, {"a column", 1, size}, sizeof(real_t<T>), q());
+    there_and_back<T>(rows, cols, {"ld > m", 1, rows + 5}, 0, q());
+    there_and_back<T>(rows, cols / 2, {"every second row", 2, 2 * rows + 1}, 0, q());
+    there_and_back<T>(high, 2, {"contiguous", 1, high}, 0, q());
   });
 }
 
