@@ -1,12 +1,64 @@
-// The loops behind RandomFill, in the namespace DEVOBJ_SIMD_SPACE: sixteen quads at a time in arrays that the compiler
-// turns into vectors.
+// The loops behind RandomFill, in the namespace DEVOBJ_SIMD_SPACE: sixteen quads at a time.
 #include "kernels/host/random_fill.hpp"
-#include "kernels/host/random_vectors.inl"
+#include "kernels/host/random_philox.inl"
 
 namespace devobj::host::DEVOBJ_SIMD_SPACE {
 namespace {
 
-/// Words of sixteen quads -> elements.
+/// Quads below which a batch is not worth making for them.
+constexpr std::int64_t least_batch = 4;
+
+/// Distributions with an element of each word (or two), which are made in the order of the quads. The others are made
+/// from arrays, so that what comes from several words of a quad is in vectors.
+template <class D>
+concept ByWord = requires(const D& d, typename D::value& out) { d.number(0, out); };
+
+/// Elements of quads by the distribution's definition.
+template <class D>
+__attribute__((noinline)) void transform_quads(const std::uint32_t* w, const D& d, random::Philox own,
+                                               std::uint64_t block, std::int64_t count, typename D::value* out) {
+  constexpr int per_quad = 4 / D::words;
+  for (std::int64_t b = 0; b < count; ++b) {
+    typename D::value v[per_quad];
+    d(random::Quad{{w[4 * b], w[4 * b + 1], w[4 * b + 2], w[4 * b + 3]}}, own, block + static_cast<std::uint64_t>(b),
+      v);
+    for (int k = 0; k < per_quad; ++k) out[b * per_quad + k] = v[k];
+  }
+}
+
+/// A batch in the order of the quads -> elements.
+template <bool past_the_cache, ByWord D>
+DEVOBJ_INLINE void transform(const Words4 (&v)[vectors], const D& d, random::Philox own, std::uint64_t block,
+                             typename D::value* __restrict out) {
+  using T = typename D::value;
+  using Word = std::conditional_t<D::words == 1, std::uint32_t, std::uint64_t>;
+  constexpr int elements = 4 * batch / D::words;
+  alignas(64) Word words[elements];
+  alignas(64) T values[elements];
+  DEVOBJ_WRITTEN_OUT
+  for (int i = 0; i < vectors; ++i) store(words + i * (vector_bytes / sizeof(Word)), v[i]);
+  Word open = 0;
+  const auto number = [&](int k) { open |= static_cast<Word>(d.number(words[k], values[k])); };
+  if constexpr (D::table == random::Table::none) {
+    for (int k = 0; k < elements; ++k) number(k);
+  } else {
+    // a vector's elements together, whose look-ups the compiler would not have in a loop's vectors
+    constexpr int in_vector = vector_bytes / sizeof(Word);
+    DEVOBJ_WRITTEN_OUT
+    for (int i = 0; i < vectors; ++i)
+      for (int k = 0; k < in_vector; ++k) number(i * in_vector + k);
+  }
+  if (open != 0) [[unlikely]] {
+    alignas(64) std::uint32_t w[4 * batch];
+    for (int i = 0; i < vectors; ++i) store(w + i * words_in, v[i]);
+    transform_quads(w, d, own, block, batch, values);
+  }
+  constexpr int in_store = vector_bytes / sizeof(T);
+  DEVOBJ_WRITTEN_OUT
+  for (int i = 0; i < elements / in_store; ++i)
+    store<past_the_cache>(out + i * in_store, load<Words4>(values + i * in_store));
+}
+/// A batch in arrays -> elements.
 template <bool past_the_cache, class D>
 DEVOBJ_INLINE void transform(const std::uint32_t (&w)[4][batch], const D& d, random::Philox own, std::uint64_t block,
                              typename D::value* __restrict out) {
@@ -21,59 +73,134 @@ DEVOBJ_INLINE void transform(const std::uint32_t (&w)[4][batch], const D& d, ran
   write<past_the_cache>(columns, out);
 }
 
-/// Whole batches by words(first quad of the batch, arrays), then what is left by one(quad).
-template <bool past_the_cache, class D, class Words, class One>
-DEVOBJ_INLINE void fill_batches(const D& d, random::Philox own, std::uint64_t block, std::int64_t count,
-                                typename D::value* __restrict out, Words&& words, One&& one) {
-  constexpr int per_quad = 4 / D::words;
-  std::int64_t b = 0;
-  for (; b + batch <= count; b += batch) {
-    alignas(64) std::uint32_t w[4][batch];
-    words(b, w);
-    transform<past_the_cache>(w, d, own, block + static_cast<std::uint64_t>(b), out + b * per_quad);
-  }
-  for (; b < count; ++b) {
-    typename D::value v[per_quad];
-    d(one(b), own, block + static_cast<std::uint64_t>(b), v);
-    for (int k = 0; k < per_quad; ++k) out[b * per_quad + k] = v[k];
-  }
-  if constexpr (past_the_cache) stores_done();
-}
-
 template <class D>
 bool can_stream(const typename D::value* out) {
   return reinterpret_cast<std::uintptr_t>(out) % vector_bytes == 0;
 }
 
+// ---- philox ----
+
+/// The batch at `place` of the row -> elements.
+template <bool past_the_cache, class D>
+DEVOBJ_INLINE void row_batch(const PhiloxRowVectors& row, std::uint32_t place, const D& d, const random::Philox& g,
+                             std::uint64_t block, typename D::value* __restrict out) {
+  Words4 pairs[groups][2];
+  row.batch_pairs(place, pairs);
+  if constexpr (ByWord<D>) {
+    Words4 v[vectors];
+    in_order(pairs, v);
+    transform<past_the_cache>(v, d, g, block, out);
+  } else {
+    alignas(64) std::uint32_t w[4][batch];
+    in_arrays(pairs, w);
+    transform<past_the_cache>(w, d, g, block, out);
+  }
+}
+
+/// Quads one by one.
 template <class D>
-void philox(random::Philox g, const D& distribution, std::uint64_t block, std::int64_t count, bool past_the_cache,
-            typename D::value* __restrict out) {
+__attribute__((noinline)) void philox_quads(const random::Philox& g, const random::PhiloxKeys& keys, const D& d,
+                                            std::uint64_t block, std::int64_t count, typename D::value* out) {
+  for (std::int64_t b = 0; b < count; ++b) {
+    const random::Quad quad = g.quad(block + static_cast<std::uint64_t>(b), keys);
+    transform_quads(quad.w, d, g, block + static_cast<std::uint64_t>(b), 1, out + b * (4 / D::words));
+  }
+}
+
+// A draw's quads by rows, and within a row by batches. A batch on the edge of two rows is made quad by quad, so that
+// later ones stay where streaming stores can go.
+//
+//   row       [              b b b | b b b b b b b b b b b b b b | b b b        ]
+//             first quad ----^       e: on the edge              ^
+template <bool past_the_cache, class D>
+void philox_loop(const random::Philox& g, const D& distribution, std::uint64_t block, std::int64_t count,
+                 typename D::value* __restrict out) {
+  constexpr int per_quad = 4 / D::words;
   const D d = distribution;
   const random::PhiloxKeys keys(g.seed);
-  const auto words = [&](std::int64_t b, std::uint32_t(&w)[4][batch]) {
-    philox_batch(g, keys, block + static_cast<std::uint64_t>(b), w);
-  };
-  const auto one = [&](std::int64_t b) { return g.quad(block + static_cast<std::uint64_t>(b), keys); };
-  if (past_the_cache && can_stream<D>(out))
-    fill_batches<true>(d, g, block, count, out, words, one);
-  else
-    fill_batches<false>(d, g, block, count, out, words, one);
+  while (count >= least_batch) {
+    const std::uint32_t place = static_cast<std::uint32_t>(block) % random::PhiloxRow::quads;
+    const std::int64_t room = random::PhiloxRow::quads - place, here = std::min(count, room);
+    const PhiloxRowVectors row(g, block, keys);
+    std::int64_t b = 0;
+    for (; b + batch <= here; b += batch)
+      row_batch<past_the_cache>(row, place + static_cast<std::uint32_t>(b), d, g, block + static_cast<std::uint64_t>(b),
+                                out + b * per_quad);
+    const std::int64_t left = std::min<std::int64_t>(count - b, batch);
+    if (b + batch <= room && left >= least_batch) {
+      alignas(64) typename D::value rest[batch * per_quad];
+      row_batch<false>(row, place + static_cast<std::uint32_t>(b), d, g, block + static_cast<std::uint64_t>(b), rest);
+      __builtin_memcpy(out + b * per_quad, rest, static_cast<std::size_t>(left * per_quad) * sizeof rest[0]);
+    } else {
+      philox_quads(g, keys, d, block + static_cast<std::uint64_t>(b), left, out + b * per_quad);
+    }
+    block += static_cast<std::uint64_t>(b + left);
+    count -= b + left;
+    out += (b + left) * per_quad;
+  }
+  philox_quads(g, keys, d, block, count, out);
+  if constexpr (past_the_cache) stores_done();
 }
 
 template <class D>
-void state(random::Xoshiro* __restrict lanes, random::Philox own, const D& distribution, std::uint64_t block,
-           std::int64_t count, bool past_the_cache, typename D::value* __restrict out) {
-  const D d = distribution;
-  const auto words = [&](std::int64_t b, std::uint32_t(&w)[4][batch]) { xoshiro_batch(lanes + b, w); };
-  const auto one = [&](std::int64_t b) {
-    random::Quad quad;
-    for (int k = 0; k < 4; ++k) quad.w[k] = lanes[b].next();
-    return quad;
-  };
+void philox(random::Philox g, const D& d, std::uint64_t block, std::int64_t count, bool past_the_cache,
+            typename D::value* out) {
   if (past_the_cache && can_stream<D>(out))
-    fill_batches<true>(d, own, block, count, out, words, one);
+    philox_loop<true>(g, d, block, count, out);
   else
-    fill_batches<false>(d, own, block, count, out, words, one);
+    philox_loop<false>(g, d, block, count, out);
+}
+
+// ---- state ----
+
+/// The next quads of a batch of lanes -> elements.
+template <bool past_the_cache, class D>
+DEVOBJ_INLINE void lanes_batch(random::Xoshiro* lanes, const D& d, const random::Philox& own, std::uint64_t block,
+                               typename D::value* __restrict out) {
+  alignas(64) std::uint32_t w[4][batch];
+  xoshiro_batch(lanes, w);
+  if constexpr (ByWord<D>) {
+    Words4 v[vectors];
+    in_order(w, v);
+    transform<past_the_cache>(v, d, own, block, out);
+  } else {
+    transform<past_the_cache>(w, d, own, block, out);
+  }
+}
+
+template <bool past_the_cache, class D>
+void state_loop(random::Xoshiro* __restrict lanes, const random::Philox& own, const D& distribution,
+                std::uint64_t block, std::int64_t count, typename D::value* __restrict out) {
+  constexpr int per_quad = 4 / D::words;
+  const D d = distribution;
+  std::int64_t b = 0;
+  for (; b + batch <= count; b += batch)
+    lanes_batch<past_the_cache>(lanes + b, d, own, block + static_cast<std::uint64_t>(b), out + b * per_quad);
+  const std::int64_t left = count - b;
+  if (left >= least_batch) {
+    random::Xoshiro states[batch] = {};
+    alignas(64) typename D::value rest[batch * per_quad];
+    __builtin_memcpy(states, lanes + b, static_cast<std::size_t>(left) * sizeof states[0]);
+    lanes_batch<false>(states, d, own, block + static_cast<std::uint64_t>(b), rest);
+    __builtin_memcpy(lanes + b, states, static_cast<std::size_t>(left) * sizeof states[0]);
+    __builtin_memcpy(out + b * per_quad, rest, static_cast<std::size_t>(left * per_quad) * sizeof rest[0]);
+  } else {
+    for (; b < count; ++b) {
+      std::uint32_t w[4];
+      for (std::uint32_t& word : w) word = lanes[b].next();
+      transform_quads(w, d, own, block + static_cast<std::uint64_t>(b), 1, out + b * per_quad);
+    }
+  }
+  if constexpr (past_the_cache) stores_done();
+}
+
+template <class D>
+void state(random::Xoshiro* lanes, random::Philox own, const D& d, std::uint64_t block, std::int64_t count,
+           bool past_the_cache, typename D::value* out) {
+  if (past_the_cache && can_stream<D>(out))
+    state_loop<true>(lanes, own, d, block, count, out);
+  else
+    state_loop<false>(lanes, own, d, block, count, out);
 }
 
 }  // namespace
