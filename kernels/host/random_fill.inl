@@ -13,16 +13,33 @@ constexpr std::int64_t least_batch = 4;
 template <class D>
 concept ByWord = requires(const D& d, typename D::value& out) { d.number(0, out); };
 
-/// Elements of quads by the distribution's definition.
+/// Elements of quads, from number `begin` of the first on.
 template <class D>
-__attribute__((noinline)) void transform_quads(const std::uint32_t* w, const D& d, random::Philox own,
-                                               std::uint64_t block, std::int64_t count, typename D::value* out) {
+__attribute__((noinline)) void few(const random::Quad* quads, random::Philox own, const D& d, std::uint64_t block,
+                                   std::int64_t begin, std::int64_t count, typename D::value* out) {
   constexpr int per_quad = 4 / D::words;
-  for (std::int64_t b = 0; b < count; ++b) {
+  if constexpr (ByWord<D>) {
+    // until one needs private words
+    using Word = std::conditional_t<D::words == 1, std::uint32_t, std::uint64_t>;
+    const auto* words = reinterpret_cast<const unsigned char*>(quads) + begin * static_cast<std::int64_t>(sizeof(Word));
+    std::int64_t k = 0;
+    for (; k < count; ++k)
+      if (d.number(load<Word>(words + k * static_cast<std::int64_t>(sizeof(Word))), out[k])) [[unlikely]]
+        break;
+    quads += (begin + k) / per_quad;
+    block += static_cast<std::uint64_t>((begin + k) / per_quad);
+    begin = (begin + k) % per_quad;
+    out += k;
+    count -= k;
+  }
+  while (count > 0) {
     typename D::value v[per_quad];
-    d(random::Quad{{w[4 * b], w[4 * b + 1], w[4 * b + 2], w[4 * b + 3]}}, own, block + static_cast<std::uint64_t>(b),
-      v);
-    for (int k = 0; k < per_quad; ++k) out[b * per_quad + k] = v[k];
+    d(*quads++, own, block++, v);
+    const std::int64_t here = std::min(count, per_quad - begin);
+    for (std::int64_t k = 0; k < here; ++k) out[k] = v[begin + k];
+    out += here;
+    count -= here;
+    begin = 0;
   }
 }
 
@@ -49,9 +66,9 @@ DEVOBJ_INLINE void transform(const Words4 (&v)[vectors], const D& d, random::Phi
       for (int k = 0; k < in_vector; ++k) number(i * in_vector + k);
   }
   if (open != 0) [[unlikely]] {
-    alignas(64) std::uint32_t w[4 * batch];
-    for (int i = 0; i < vectors; ++i) store(w + i * words_in, v[i]);
-    transform_quads(w, d, own, block, batch, values);
+    random::Quad quads[batch];
+    for (int i = 0; i < vectors; ++i) store(quads[0].w + i * words_in, v[i]);
+    few(quads, own, d, block, 0, elements, values);
   }
   constexpr int in_store = vector_bytes / sizeof(T);
   DEVOBJ_WRITTEN_OUT
@@ -103,7 +120,7 @@ __attribute__((noinline)) void philox_quads(const random::Philox& g, const rando
                                             std::uint64_t block, std::int64_t count, typename D::value* out) {
   for (std::int64_t b = 0; b < count; ++b) {
     const random::Quad quad = g.quad(block + static_cast<std::uint64_t>(b), keys);
-    transform_quads(quad.w, d, g, block + static_cast<std::uint64_t>(b), 1, out + b * (4 / D::words));
+    few(&quad, g, d, block + static_cast<std::uint64_t>(b), 0, 4 / D::words, out + b * (4 / D::words));
   }
 }
 
@@ -139,7 +156,7 @@ void philox_loop(const random::Philox& g, const D& distribution, std::uint64_t b
     out += (b + left) * per_quad;
   }
   philox_quads(g, keys, d, block, count, out);
-  if constexpr (past_the_cache) stores_done();
+  vectors_done<past_the_cache>();
 }
 
 template <class D>
@@ -186,12 +203,11 @@ void state_loop(random::Xoshiro* __restrict lanes, const random::Philox& own, co
     __builtin_memcpy(out + b * per_quad, rest, static_cast<std::size_t>(left * per_quad) * sizeof rest[0]);
   } else {
     for (; b < count; ++b) {
-      std::uint32_t w[4];
-      for (std::uint32_t& word : w) word = lanes[b].next();
-      transform_quads(w, d, own, block + static_cast<std::uint64_t>(b), 1, out + b * per_quad);
+      const random::Quad quad = lanes[b].quad();
+      few(&quad, own, d, block + static_cast<std::uint64_t>(b), 0, per_quad, out + b * per_quad);
     }
   }
-  if constexpr (past_the_cache) stores_done();
+  vectors_done<past_the_cache>();
 }
 
 template <class D>
@@ -207,7 +223,7 @@ void state(random::Xoshiro* lanes, random::Philox own, const D& d, std::uint64_t
 
 template <class D>
 const RandomFill<D>& fill() noexcept {
-  static constexpr RandomFill<D> functions = {philox<D>, state<D>};
+  static constexpr RandomFill<D> functions = {philox<D>, state<D>, few<D>};
   return functions;
 }
 

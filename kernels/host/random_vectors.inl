@@ -58,10 +58,15 @@ DEVOBJ_INLINE void store(void* p, V v) {
 #endif
   __builtin_memcpy(p, &v, sizeof v);
 }
-/// Before others are told of what went past the cache.
-DEVOBJ_INLINE void stores_done() {
+/// The end of a loop: others may be told of what went past the cache, and the caller, whose instructions are older ones,
+/// finds the upper halves of the registers empty (GCC 12 leaves that out behind calls of functions of the same file).
+template <bool past_the_cache>
+DEVOBJ_INLINE void vectors_done() {
 #if defined(__x86_64__)
-  _mm_sfence();
+  if constexpr (past_the_cache) _mm_sfence();
+#if defined(__AVX2__)
+  _mm256_zeroupper();
+#endif
 #endif
 }
 
