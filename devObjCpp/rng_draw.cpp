@@ -11,18 +11,18 @@ namespace devobj {
 namespace {
 
 /// A complex view as the real one of its parts, twice as many rows.
-template <class T>
-View<real_t<T>> parts_of(View<T> A) {
-  if constexpr (is_complex<T>) {
-    View<real_t<T>> parts;
-    parts.data = reinterpret_cast<real_t<T>*>(A.data);
-    parts.rows = 2 * A.rows;
-    parts.cols = A.cols;
-    parts.ld = 2 * A.ld;
-    return parts;
-  } else {
-    return A;
-  }
+template <class R>
+View<R> parts_of(const View<std::complex<R>>& A) {
+  View<R> parts;
+  parts.data = reinterpret_cast<R*>(A.data);
+  parts.rows = 2 * A.rows;
+  parts.cols = A.cols;
+  parts.ld = 2 * A.ld;
+  return parts;
+}
+template <class R>
+const View<R>& parts_of(const View<R>& A) {
+  return A;
 }
 
 template <class D>

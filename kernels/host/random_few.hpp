@@ -11,7 +11,7 @@ constexpr std::int64_t few_quads = 8;
 
 /// Quads that a thread of `philox` has made together, since draws of a few numbers follow each other.
 struct QuadsAhead {
-  static constexpr std::int64_t most = 16;
+  static constexpr std::int64_t most = 32;
   random::Philox g;
   std::uint64_t first = 0;
   std::int64_t count = 0;

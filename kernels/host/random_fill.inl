@@ -11,7 +11,9 @@ constexpr std::int64_t least_batch = 4;
 /// Distributions with an element of each word (or two), which are made in the order of the quads. The others are made
 /// from arrays, so that what comes from several words of a quad is in vectors.
 template <class D>
-concept ByWord = requires(const D& d, typename D::value& out) { d.number(0, out); };
+concept ByWord = requires(const D& d, typename D::value& out) {
+  d.number(0, out);
+};
 
 /// Elements of quads, from number `begin` of the first on.
 template <class D>

@@ -11,7 +11,7 @@ namespace {
 
 using Wide __attribute__((vector_size(vector_bytes))) = std::uint64_t;
 
-constexpr int in_group = words_in / 2;                                  // quads
+constexpr int in_group = words_in / 2;                                        // quads
 constexpr int groups = batch / in_group, together = groups < 4 ? groups : 4;  // side by side
 
 constexpr std::uint32_t factor0 = 0xD2511F53u, factor1 = 0xCD9E8D57u;
@@ -97,15 +97,14 @@ class PhiloxRowVectors {
         c[g][1] = Wide{};
       }
       DEVOBJ_WRITTEN_OUT
-      for (int r = 2; r < 9; ++r)
-        DEVOBJ_WRITTEN_OUT
-        for (int g = 0; g < together; ++g) {
-          const Wide p0 = multiply_low(m0, c[g][0]), p1 = multiply_low(m1, c[g][2]);
-          c[g][0] = (p1 >> 32) ^ c[g][1] ^ sums_[0][r];
-          c[g][2] = (p0 >> 32) ^ c[g][3] ^ sums_[1][r];
-          c[g][1] = p1;
-          c[g][3] = p0;
-        }
+      for (int r = 2; r < 9; ++r) DEVOBJ_WRITTEN_OUT
+      for (int g = 0; g < together; ++g) {
+        const Wide p0 = multiply_low(m0, c[g][0]), p1 = multiply_low(m1, c[g][2]);
+        c[g][0] = (p1 >> 32) ^ c[g][1] ^ sums_[0][r];
+        c[g][2] = (p0 >> 32) ^ c[g][3] ^ sums_[1][r];
+        c[g][1] = p1;
+        c[g][3] = p0;
+      }
       DEVOBJ_WRITTEN_OUT
       for (int g = 0; g < together; ++g) {
         const Wide p0 = multiply_low(m0, c[g][0]), p1 = multiply_low(m1, c[g][2]);
@@ -131,12 +130,11 @@ DEVOBJ_INLINE void in_order(const Words4 (&pairs)[groups][2], Words4 (&v)[vector
 /// Word k of every quad in array k.
 DEVOBJ_INLINE void in_arrays(const Words4 (&pairs)[groups][2], std::uint32_t (&w)[4][batch]) {
   DEVOBJ_WRITTEN_OUT
-  for (int g = 0; g < groups; g += 2)
-    DEVOBJ_WRITTEN_OUT
-    for (int k = 0; k < 2; ++k) {
-      store(w[2 * k] + g * in_group, even_words(pairs[g][k], pairs[g + 1][k]));
-      store(w[2 * k + 1] + g * in_group, odd_words(pairs[g][k], pairs[g + 1][k]));
-    }
+  for (int g = 0; g < groups; g += 2) DEVOBJ_WRITTEN_OUT
+  for (int k = 0; k < 2; ++k) {
+    store(w[2 * k] + g * in_group, even_words(pairs[g][k], pairs[g + 1][k]));
+    store(w[2 * k + 1] + g * in_group, odd_words(pairs[g][k], pairs[g + 1][k]));
+  }
 }
 
 }  // namespace
