@@ -15,6 +15,12 @@ concept ByWord = requires(const D& d, typename D::value& out) {
   d.number(0, out);
 };
 
+/// Distributions whose elements come two by two from two words.
+template <class D>
+concept InPairs = requires(const D& d, typename D::value (&out)[2]) {
+  d.pair(nullptr, out);
+};
+
 /// Elements of quads, from number `begin` of the first on.
 template <class D>
 __attribute__((noinline)) void few(const random::Quad* quads, random::Philox own, const D& d, std::uint64_t block,
@@ -28,20 +34,21 @@ __attribute__((noinline)) void few(const random::Quad* quads, random::Philox own
     for (; k < count; ++k)
       if (d.number(load<Word>(words + k * static_cast<std::int64_t>(sizeof(Word))), out[k])) [[unlikely]]
         break;
-    quads += (begin + k) / per_quad;
-    block += static_cast<std::uint64_t>((begin + k) / per_quad);
-    begin = (begin + k) % per_quad;
-    out += k;
+    begin += k;
     count -= k;
+    out += k;
   }
-  while (count > 0) {
-    typename D::value v[per_quad];
-    d(*quads++, own, block++, v);
-    const std::int64_t here = std::min(count, per_quad - begin);
-    for (std::int64_t k = 0; k < here; ++k) out[k] = v[begin + k];
-    out += here;
-    count -= here;
-    begin = 0;
+  constexpr int at_once = InPairs<D> ? 2 : per_quad;
+  const std::int64_t end = begin + count;
+  for (std::int64_t e = begin; e < end;) {
+    const random::Quad& quad = quads[e / per_quad];
+    typename D::value v[at_once];
+    if constexpr (InPairs<D>)
+      d.pair(quad.w + e % per_quad / 2 * 2, v);
+    else
+      d(quad, own, block + static_cast<std::uint64_t>(e / per_quad), v);
+    do *out++ = v[e++ % at_once];
+    while (e < end && e % at_once != 0);
   }
 }
 
@@ -197,9 +204,10 @@ void state_loop(random::Xoshiro* __restrict lanes, const random::Philox& own, co
     lanes_batch<past_the_cache>(lanes + b, d, own, block + static_cast<std::uint64_t>(b), out + b * per_quad);
   const std::int64_t left = count - b;
   if (left >= least_batch) {
-    random::Xoshiro states[batch] = {};
+    // the places of no lane have that of the first: words of it need private words no oftener than others
+    random::Xoshiro states[batch];
+    for (std::int64_t l = 0; l < batch; ++l) states[l] = lanes[b + (l < left ? l : 0)];
     alignas(64) typename D::value rest[batch * per_quad];
-    __builtin_memcpy(states, lanes + b, static_cast<std::size_t>(left) * sizeof states[0]);
     lanes_batch<false>(states, d, own, block + static_cast<std::uint64_t>(b), rest);
     __builtin_memcpy(lanes + b, states, static_cast<std::size_t>(left) * sizeof states[0]);
     __builtin_memcpy(out + b * per_quad, rest, static_cast<std::size_t>(left * per_quad) * sizeof rest[0]);

@@ -115,6 +115,12 @@ struct Normal {
       normal_pair(q, mean, sigma, out[0], out[1]);
     }
   }
+  /// Two of the four, of two words.
+  DEVOBJ_RANDOM void pair(const std::uint32_t* w, T (&out)[2]) const
+    requires(words == 1)
+  {
+    normal_pair(w[0], w[1], mean, sigma, out[0], out[1]);
+  }
 };
 
 /// e^x with x normal.
