@@ -1,4 +1,4 @@
-// The loops behind RandomFill, in the namespace DEVOBJ_SIMD_SPACE: sixteen quads at a time.
+// The loops behind RandomFill, in the namespace DEVOBJ_SIMD_SPACE: a batch of quads at a time.
 #include "kernels/host/random_fill.hpp"
 #include "kernels/host/random_philox.inl"
 
@@ -6,7 +6,7 @@ namespace devobj::host::DEVOBJ_SIMD_SPACE {
 namespace {
 
 /// Quads below which a batch is not worth making for them.
-constexpr std::int64_t least_batch = 4;
+constexpr std::int64_t least_batch = batch / 4;
 
 /// Distributions with an element of each word (or two), which are made in the order of the quads. The others are made
 /// from arrays, so that what comes from several words of a quad is in vectors.

@@ -1,6 +1,6 @@
 // The vectors of random_fill.inl: of 64, 32 or 16 bytes, by the instruction set that the file is compiled for.
 //
-// A batch of 16 quads is held as vectors in the order of memory, or as four arrays of 16 words, word k of every quad in
+// A batch of 16 or 32 quads is held as vectors in the order of memory, or as four arrays, word k of every quad in
 // array k. Quads are in such an order in these that going from memory to arrays, and back, takes shuffles within
 // 16 bytes only. For 32 bytes, H = 2:
 //
@@ -23,8 +23,8 @@ constexpr int vector_bytes = 32;
 constexpr int vector_bytes = 16;
 #endif
 
-constexpr int batch = 16;                   // quads
-constexpr int words_in = vector_bytes / 4;  // a vector
+constexpr int batch = vector_bytes == 64 ? 32 : 16;  // quads
+constexpr int words_in = vector_bytes / 4;           // a vector
 constexpr int parts = vector_bytes / 16;    // of 16 bytes in a vector
 constexpr int vectors = 4 * batch / words_in;
 
@@ -205,7 +205,7 @@ DEVOBJ_INLINE void write(const T (&columns)[per_quad][batch], T* out) {
       store(pairs + 2 * j, low_pairs(x, y));
       store(pairs + 2 * j + words_in / 2, high_pairs(x, y));
     }
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int b = 0; b < batch; ++b) {
       const Pair pair = load<Pair>(pairs + 2 * pair_of.quad[b]);
 #if defined(__x86_64__)
