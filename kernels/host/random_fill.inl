@@ -76,7 +76,7 @@ DEVOBJ_INLINE void transform(const Words4 (&v)[vectors], const D& d, random::Phi
   }
   if (open != 0) [[unlikely]] {
     random::Quad quads[batch];
-    for (int i = 0; i < vectors; ++i) store(quads[0].w + i * words_in, v[i]);
+    for (int i = 0; i < vectors; ++i) store(reinterpret_cast<unsigned char*>(quads) + i * vector_bytes, v[i]);
     few(quads, own, d, block, 0, elements, values);
   }
   constexpr int in_store = vector_bytes / sizeof(T);

@@ -25,7 +25,7 @@ constexpr int vector_bytes = 16;
 
 constexpr int batch = vector_bytes == 64 ? 32 : 16;  // quads
 constexpr int words_in = vector_bytes / 4;           // a vector
-constexpr int parts = vector_bytes / 16;    // of 16 bytes in a vector
+constexpr int parts = vector_bytes / 16;             // of 16 bytes in a vector
 constexpr int vectors = 4 * batch / words_in;
 
 using Words4 __attribute__((vector_size(vector_bytes))) = std::uint32_t;
