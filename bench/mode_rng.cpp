@@ -1,5 +1,5 @@
-// rng: numbers per second of each generator and distribution, beside the peers' in the same run. The column gflops
-// holds 10^9 numbers per second.
+// rng: numbers per second of each generator and distribution, beside the peers' in the same run, of large draws and,
+// on the host, of short ones. The column gflops holds 10^9 numbers per second.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -41,17 +41,25 @@ void measure(const std::string& routine, char type, std::int64_t count, const Op
   if (!q.on_cuda()) std::memset(A.data, 0, static_cast<std::size_t>(count) * sizeof(T));  // the pages' first touch
   const auto nothing = [] {};
   const auto wait = [&] { q.wait(); };
+  // Short draws follow each other, so that the clock's own time does not count.
+  const std::int64_t calls = std::max<std::int64_t>(1, 20000 / count);
+  const auto ms_of = [&](const Fill& fill) {
+    const auto all = [&] {
+      for (std::int64_t call = 0; call < calls; ++call) fill();
+    };
+    return median_ms(o.repeat, nothing, all, wait) / static_cast<double>(calls);
+  };
   std::vector<std::pair<std::string, double>> peer_ms;
   for (const RngPeer& peer : peers) {
     const Fill fill = peer.fill(routine, type, A.data, count);
-    if (fill) peer_ms.emplace_back(peer.name, median_ms(o.repeat, nothing, fill, wait));
+    if (fill) peer_ms.emplace_back(peer.name, ms_of(fill));
   }
   for (const std::string& name : o.generators) {
     Rng rng(q, generator_of(name), o.seed);
     const Fill draw = draw_of<T>(routine, rng, A.view(), q);
     if (!draw) return;
     report.progress(routine + " " + type + " " + name);
-    const double ms = median_ms(o.repeat, nothing, draw, wait), rate = static_cast<double>(count) / (ms * 1e6);
+    const double ms = ms_of(draw), rate = static_cast<double>(count) / (ms * 1e6);
     char text[32];
     std::snprintf(text, sizeof text, "%.4g G/s", rate);
     for (const auto& peer : peer_ms) {
@@ -74,7 +82,12 @@ void measure(const std::string& routine, char type, std::int64_t count, const Op
 
 int run_rng(const Options& o, Queue& q) {
   std::vector<std::int64_t> counts = o.sizes;
-  if (counts.empty()) counts = {q.on_cuda() ? std::int64_t{1} << 30 : std::int64_t{1} << 25};
+  if (counts.empty()) {
+    if (q.on_cuda())
+      counts = {std::int64_t{1} << 30};
+    else
+      counts = {1, 10, 100, std::int64_t{1} << 25};
+  }
   std::vector<RngPeer> peers;
   if (o.peers != std::vector<std::string>{"none"}) {
     if constexpr (cuda_built)

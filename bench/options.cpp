@@ -211,7 +211,7 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   CLI::App* rng = app.add_subcommand("rng", "Random numbers beside cuRAND's or the C++ standard library's");
   add_common(rng, o);
   add_types(rng, o);
-  add_sizes(rng, o, "2^30 numbers on a GPU, 2^25 without");
+  add_sizes(rng, o, "2^30 numbers on a GPU; 1, 10, 100 and 2^25 without");
   const std::vector<std::string> distributions = {"words",       "uniform",  "normal",  "lognormal",
                                                   "exponential", "integers", "poisson", "bernoulli"};
   add(rng, "--routine", "of words, uniform, normal, lognormal, exponential, integers, poisson, bernoulli; default all",

@@ -63,6 +63,7 @@ std::vector<RngPeer> std_peers() {
   return {{"memset",
            [](const std::string&, char type, void* out, std::int64_t count) -> Fill {
              const std::size_t bytes = static_cast<std::size_t>(count) * (type == 'd' ? 8 : 4);
+             if (bytes < std::size_t{1} << 20) return {};  // nothing for all cores
              return [=] { memset_by_all(static_cast<char*>(out), bytes); };
            }},
           std_peer<std::minstd_rand>("std::minstd_rand"),

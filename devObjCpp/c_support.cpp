@@ -32,14 +32,15 @@ extern "C" const char* devobj_last_error(void) { return last_error; }
 namespace {
 // A live object of any kind.
 Object& anything(devobj_handle handle, const char* routine, const char* argument) {
-  if (runtime::backend_in_use() == Backend::automatic)
+  const Backend in_use = runtime::backend_in_use();
+  if (in_use == Backend::automatic)
     fail(Status::not_open, routine, ": the library is not open: call open_devObjects (Fortran) or devobj_open (C) first");
   if (handle == 0) fail(Status::invalid_handle, routine, ": ", argument, " is a null handle (not allocated)");
   Object* found = Registry::instance().find(handle);
   if (found == nullptr)
     fail(Status::invalid_handle, routine, ": ", argument, " is no live object (handle ", handle >> 32, ":",
          handle & 0xffffffffu, " was freed, or was never given out)");
-  require(found->backend == runtime::backend_in_use(), routine, ": ", argument, " belongs to another backend");
+  require(found->backend == in_use, routine, ": ", argument, " belongs to another backend");
   return *found;
 }
 }  // namespace
@@ -53,7 +54,7 @@ Object& object(devobj_handle handle, const char* routine, const char* argument) 
 
 void* content(devobj_handle handle, const char* kind, const char* routine, const char* argument) {
   const Object& found = anything(handle, routine, argument);
-  if (std::strcmp(found.kind, kind) != 0)
+  if (found.kind != kind && std::strcmp(found.kind, kind) != 0)
     fail(Status::invalid_handle, routine, ": ", argument, " is ", found.kind, ", must be ", kind);
   return found.content.get();
 }

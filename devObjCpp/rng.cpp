@@ -65,7 +65,7 @@ Rng::Impl::~Impl() {
     if (curand != nullptr && made_on->alive()) cuda::curand_destroy(curand);
 }
 
-void Rng::Impl::check_queue(const char* routine, const Queue& q) const {
+void Rng::Impl::check_device(const char* routine, const Queue& q) const {
   require(q.backend() == made_on->backend, routine, ": the queue is of the ", backend_name(q.backend()),
           " backend, but the generator of the ", backend_name(made_on->backend), " backend");
   require(!q.on_cuda() || q.device() == made_on->device, routine, ": the queue is of device ", q.device(),

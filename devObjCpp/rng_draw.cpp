@@ -11,18 +11,18 @@ namespace devobj {
 namespace {
 
 /// A complex view as the real one of its parts, twice as many rows.
-template <class T>
-View<real_t<T>> parts_of(View<T> A) {
-  if constexpr (is_complex<T>) {
-    View<real_t<T>> parts;
-    parts.data = reinterpret_cast<real_t<T>*>(A.data);
-    parts.rows = 2 * A.rows;
-    parts.cols = A.cols;
-    parts.ld = 2 * A.ld;
-    return parts;
-  } else {
-    return A;
-  }
+template <class R>
+View<R> parts_of(const View<std::complex<R>>& A) {
+  View<R> parts;
+  parts.data = reinterpret_cast<R*>(A.data);
+  parts.rows = 2 * A.rows;
+  parts.cols = A.cols;
+  parts.ld = 2 * A.ld;
+  return parts;
+}
+template <class R>
+const View<R>& parts_of(const View<R>& A) {
+  return A;
 }
 
 template <class D>
@@ -45,7 +45,7 @@ void require_normal(const char* routine, T mean, T sigma) {
 }  // namespace
 
 template <class D>
-void Rng::draw(const char* name, D d, View<typename D::value> A, Queue& q) {
+void Rng::draw(const char* name, const D& d, const View<typename D::value>& A, Queue& q) {
   Impl& g = *impl_;
   g.check_queue(name, q);
   const bool quasi = is_quasi(g.generator);
@@ -57,7 +57,7 @@ void Rng::draw(const char* name, D d, View<typename D::value> A, Queue& q) {
   constexpr std::uint64_t end_of_sequence = ~std::uint64_t{0};
   const std::uint64_t unit = quasi ? 1 : is_curand(g.generator) ? 4 : D::words;
   const std::uint64_t n = static_cast<std::uint64_t>(A.size()), taken = quasi ? n : n * D::words;
-  const std::uint64_t left_out = (unit - g.position % unit) % unit;
+  const std::uint64_t left_out = (0 - g.position) & (unit - 1);  // unit is a power of two
   require(n <= end_of_sequence / 4 && left_out <= end_of_sequence - g.position &&
               taken <= end_of_sequence - g.position - left_out,
           name, ": ", n, " numbers from position ", g.position, " on are beyond the end of the sequence, 2^64 words");

@@ -16,7 +16,10 @@ struct Rng::Impl {
   Impl& operator=(const Impl&) = delete;
 
   /// Error unless q is of the generator's backend and device.
-  void check_queue(const char* routine, const Queue& q) const;
+  void check_queue(const char* routine, const Queue& q) const {
+    if (q.on_cuda() || made_on->backend != Backend::host) check_device(routine, q);
+  }
+  void check_device(const char* routine, const Queue& q) const;
   /// The lanes of `state` before the quad `block`, on q.
   random::Xoshiro* lanes_before(std::uint64_t block, Queue& q);
   /// cuRAND's generator at `start`.

@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/host/random_fill.hpp"
+#include "kernels/host/random_few.hpp"
 #include "kernels/host/share.hpp"
 #include "kernels/host/simd.hpp"
-#include "kernels/random/slots.hpp"
 
 namespace devobj::host {
 
-DEVOBJ_SIMD_DECLARE(template <class D> const RandomFill<D>& fill() noexcept;)
-
-template <class D>
-const RandomFill<D>& random_fill() noexcept {
-  return DEVOBJ_SIMD_CALL(fill<D>());
+void QuadsAhead::make(const random::Philox& wanted, std::uint64_t block, std::int64_t n) noexcept {
+  g = wanted;
+  first = block;
+  count = n;
+  random_fill<random::Words>().philox(g, {}, block, n, false, reinterpret_cast<std::int32_t*>(quads));
 }
 
 namespace {
@@ -79,6 +78,7 @@ void random_philox(random::Philox g, std::uint64_t slot, D d, View<typename D::v
   q.submit("random_philox", [=] {
     constexpr int per_quad = 4 / D::words;
     const random::Slots<per_quad> slots{slot, A.size()};
+    if (is_short(slots, A)) return few_of_philox(g, slots, d, A);
     const std::uint64_t first = slots.first_block();
     const std::int64_t blocks = slots.blocks(), pieces = (blocks + tile - 1) / tile;
     const auto& fill = random_fill<D>();
@@ -105,7 +105,7 @@ void random_state(random::Xoshiro* lanes, random::Philox own, std::uint64_t slot
     constexpr int per_quad = 4 / D::words;
     const random::Slots<per_quad> slots{slot, A.size()};
     const std::int64_t blocks = slots.blocks();
-    if (blocks == 0) return;
+    if (is_short(slots, A)) return few_of_state(lanes, own, slots, d, A);
     const std::int64_t whole = blocks - (slots.ends_within() ? 1 : 0);
     const std::uint64_t first = slots.first_block();
     const std::int64_t first_lane = static_cast<std::int64_t>(first % random::lanes);

@@ -1,7 +1,8 @@
 // The vectors of random_fill.inl: of 64, 32 or 16 bytes, by the instruction set that the file is compiled for.
 //
-// A batch of 16 quads is held as four arrays of 16 words, word k of every quad in array k. Quads are in such an order
-// that going from quads in memory to arrays, and back, takes shuffles within 16 bytes only. For 32 bytes, H = 2:
+// A batch of 16 or 32 quads is held as vectors in the order of memory, or as four arrays, word k of every quad in
+// array k. Quads are in such an order in these that going from memory to arrays, and back, takes shuffles within
+// 16 bytes only. For 32 bytes, H = 2:
 //
 //   memory   [q0 w0 w1 w2 w3 | q1 w0 w1 w2 w3] [q2 ... | q3 ...] [q4 ... | q5 ...] [q6 ... | q7 ...]
 //   array k  [q0 q2 q4 q6 | q1 q3 q5 q7]
@@ -22,12 +23,12 @@ constexpr int vector_bytes = 32;
 constexpr int vector_bytes = 16;
 #endif
 
-constexpr int batch = 16;                   // quads
-constexpr int words_in = vector_bytes / 4;  // a vector
-constexpr int parts = vector_bytes / 16;    // of 16 bytes in a vector
+constexpr int batch = vector_bytes == 64 ? 32 : 16;  // quads
+constexpr int words_in = vector_bytes / 4;           // a vector
+constexpr int parts = vector_bytes / 16;             // of 16 bytes in a vector
+constexpr int vectors = 4 * batch / words_in;
 
 using Words4 __attribute__((vector_size(vector_bytes))) = std::uint32_t;
-using Wide __attribute__((vector_size(vector_bytes))) = std::uint64_t;
 
 /// The quad, from the batch's first, in place j of the arrays.
 constexpr int quad_at(int j) {
@@ -57,10 +58,15 @@ DEVOBJ_INLINE void store(void* p, V v) {
 #endif
   __builtin_memcpy(p, &v, sizeof v);
 }
-/// Before others are told of what went past the cache.
-DEVOBJ_INLINE void stores_done() {
+/// The end of a loop: others may be told of what went past the cache, and the caller, whose instructions are older ones,
+/// finds the upper halves of the registers empty (GCC 12 leaves that out behind calls of functions of the same file).
+template <bool past_the_cache>
+DEVOBJ_INLINE void vectors_done() {
 #if defined(__x86_64__)
-  _mm_sfence();
+  if constexpr (past_the_cache) _mm_sfence();
+#if defined(__AVX2__)
+  _mm256_zeroupper();
+#endif
 #endif
 }
 
@@ -101,6 +107,25 @@ DEVOBJ_INLINE Words4 high_pairs(Words4 a, Words4 b) {
   return __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
 }
+/// Within every 16 bytes: the words in even (odd) places of a, then those of b.
+DEVOBJ_INLINE Words4 even_words(Words4 a, Words4 b) {
+#if defined(__AVX512F__)
+  return (Words4)_mm512_maskz_shuffle_ps(0xffff, (__m512)a, (__m512)b, 0x88);
+#elif defined(__AVX2__)
+  return (Words4)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);
+#else
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6);
+#endif
+}
+DEVOBJ_INLINE Words4 odd_words(Words4 a, Words4 b) {
+#if defined(__AVX512F__)
+  return (Words4)_mm512_maskz_shuffle_ps(0xffff, (__m512)a, (__m512)b, 0xdd);
+#elif defined(__AVX2__)
+  return (Words4)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
+#else
+  return __builtin_shufflevector(a, b, 1, 3, 5, 7);
+#endif
+}
 /// Rows to columns within every 16 bytes; its own inverse.
 DEVOBJ_INLINE void transpose(Words4 (&v)[4]) {
   const Words4 a = low_words(v[0], v[1]), b = low_words(v[2], v[3]);
@@ -109,64 +134,6 @@ DEVOBJ_INLINE void transpose(Words4 (&v)[4]) {
   v[1] = high_pairs(a, b);
   v[2] = low_pairs(c, d);
   v[3] = high_pairs(c, d);
-}
-
-/// The products of the lower halves.
-DEVOBJ_INLINE Wide multiply_low(Wide a, Wide b) {
-#if defined(__AVX512F__)
-  return (Wide)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-  return (Wide)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-#elif defined(__x86_64__)
-  return (Wide)_mm_mul_epu32((__m128i)a, (__m128i)b);
-#else
-  return (a & 0xffffffffu) * (b & 0xffffffffu);
-#endif
-}
-DEVOBJ_INLINE Wide all_wide(std::uint64_t x) {
-  return x - Wide{};
-}
-
-/// The ten rounds of Philox. A word is the lower half of 64 bits, so that a product is one instruction and its lower
-/// half need not be cut out; the upper halves are rubbish.
-DEVOBJ_INLINE void philox_wide(Wide (&c)[4], const random::PhiloxKeys& keys) {
-  const Wide m0 = all_wide(0xD2511F53u), m1 = all_wide(0xCD9E8D57u);
-#pragma GCC unroll 10
-  for (int r = 0; r < 10; ++r) {
-    const Wide p0 = multiply_low(m0, c[0]), p1 = multiply_low(m1, c[2]);
-    c[0] = (p1 >> 32) ^ c[1] ^ all_wide(keys.k0[r]);
-    c[2] = (p0 >> 32) ^ c[3] ^ all_wide(keys.k1[r]);
-    c[1] = p1;
-    c[3] = p0;
-  }
-}
-
-/// The quads block ... block + batch - 1 of g in arrays.
-DEVOBJ_INLINE void philox_batch(const random::Philox& g, const random::PhiloxKeys& keys, std::uint64_t block,
-                                std::uint32_t (&w)[4][batch]) {
-  constexpr int half = words_in / 2;
-  const random::Quad fixed = g.counter(0, 0);
-  const Wide low = all_wide(0xffffffffu);
-  // the quads in the even and the odd places of an array
-  Wide even = {}, odd = {};
-  for (int l = 0; l < half; ++l) {
-    even[l] = static_cast<std::uint64_t>(quad_at(2 * l));
-    odd[l] = static_cast<std::uint64_t>(quad_at(2 * l + 1));
-  }
-  for (int j = 0; j < batch; j += words_in) {
-    Wide c[2][4];
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; ++i) {
-      const Wide b = all_wide(block + static_cast<std::uint64_t>(j)) + (i == 0 ? even : odd), upper = b >> 16;
-      c[i][0] = upper;
-      c[i][1] = upper >> 32;
-      c[i][2] = (b & all_wide(0xffffu)) | all_wide(fixed.w[2]);
-      c[i][3] = all_wide(fixed.w[3]);
-      philox_wide(c[i], keys);
-    }
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; ++k) store(w[k] + j, (Words4)((c[0][k] & low) | c[1][k] << 32));
-  }
 }
 
 DEVOBJ_INLINE Words4 turned(Words4 x, int k) {
@@ -193,6 +160,17 @@ DEVOBJ_INLINE void xoshiro_batch(random::Xoshiro* lanes, std::uint32_t (&w)[4][b
     }
     transpose(s);
     for (int k = 0; k < 4; ++k) store(memory + k * vector_bytes, s[k]);
+  }
+}
+
+/// The arrays of words to the order of the quads.
+DEVOBJ_INLINE void in_order(const std::uint32_t (&w)[4][batch], Words4 (&v)[vectors]) {
+  DEVOBJ_WRITTEN_OUT
+  for (int j = 0; j < batch; j += words_in) {
+    Words4 t[4];
+    for (int k = 0; k < 4; ++k) t[k] = load<Words4>(w[k] + j);
+    transpose(t);
+    for (int k = 0; k < 4; ++k) v[4 * j / words_in + k] = t[k];
   }
 }
 
@@ -227,7 +205,7 @@ DEVOBJ_INLINE void write(const T (&columns)[per_quad][batch], T* out) {
       store(pairs + 2 * j, low_pairs(x, y));
       store(pairs + 2 * j + words_in / 2, high_pairs(x, y));
     }
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int b = 0; b < batch; ++b) {
       const Pair pair = load<Pair>(pairs + 2 * pair_of.quad[b]);
 #if defined(__x86_64__)

@@ -1,7 +1,6 @@
 #include "kernels/host/simd.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 namespace devobj::host {
 
@@ -21,17 +20,12 @@ Simd best_simd() noexcept {
 #endif
 }
 
-namespace {
-std::atomic<Simd> highest{Simd::avx512};
-}
+constinit std::atomic<int> level_in_use{unknown_simd};
 
 Simd use_simd(Simd level) noexcept {
-  highest = level;
-  return std::min(level, best_simd());
-}
-
-Simd simd_in_use() noexcept {
-  return std::min(highest.load(std::memory_order_relaxed), best_simd());
+  const Simd taken = std::min(level, best_simd());
+  level_in_use = static_cast<int>(taken);
+  return taken;
 }
 
 }  // namespace devobj::host

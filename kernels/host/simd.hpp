@@ -2,6 +2,8 @@
 // in a namespace of its own, and chosen among at run time.
 #pragma once
 
+#include <atomic>
+
 namespace devobj::host {
 
 /// Each set is there where the ones before it are.
@@ -12,8 +14,13 @@ Simd best_simd() noexcept;
 /// For tests and measurements: later calls take `level`, or the best one if this CPU has not got it. Returns what is
 /// taken.
 Simd use_simd(Simd level) noexcept;
-/// What calls take now.
-Simd simd_in_use() noexcept;
+/// What calls take now; `unknown` as long as nobody has asked.
+constexpr int unknown_simd = -1;
+extern std::atomic<int> level_in_use;
+inline Simd simd_in_use() noexcept {
+  const int level = level_in_use.load(std::memory_order_relaxed);
+  return level == unknown_simd ? use_simd(Simd::avx512) : static_cast<Simd>(level);
+}
 
 #if defined(__x86_64__)
 /// A declaration in the namespace of every set.

@@ -1,6 +1,11 @@
 // The distributions: what a quad of words becomes. Element k of a draw whose elements need `words` words each has the
 // words from `words` k on, so that four, two or one elements come from a quad; both generators share these functions.
+//
+// Where an element is a function of its own word (or of its two, the first one below) the distribution says so by
+// number(word, out), which is true if private words have to decide; then only the quad's operator has the element.
 #pragma once
+
+#include <type_traits>
 
 #include "kernels/random/functions.hpp"
 #include "kernels/random/philox.hpp"
@@ -13,6 +18,11 @@ DEVOBJ_RANDOM float open_unit(std::uint32_t word) {
 }
 DEVOBJ_RANDOM double open_unit(std::uint32_t low, std::uint32_t high) {
   return as_double(joined(high >> 12 | 0x3ff00000u, low)) - unit_shift[0];
+}
+/// The same of both words side by side.
+DEVOBJ_RANDOM double open_unit(std::uint64_t both) {
+  constexpr std::uint64_t low = 0xffffffffu, mantissa = 0xfffff00000000u, one = std::uint64_t{0x3ff00000u} << 32;
+  return as_double((both >> 12 & mantissa) | (both & low) | one) - unit_shift[0];
 }
 
 /// Two independent standard normal numbers times sigma, plus mean (Box and Muller 1958). The angle is one of the four
@@ -38,6 +48,9 @@ DEVOBJ_RANDOM void normal_pair(const Quad& q, double mean, double sigma, double&
 /// The words a value of T takes.
 template <class T>
 inline constexpr int words_of = sizeof(T) / 4;
+/// Its words as one number.
+template <class T>
+using WordOf = std::conditional_t<words_of<T> == 1, std::uint32_t, std::uint64_t>;
 
 /// The words themselves.
 struct Words {
@@ -46,6 +59,10 @@ struct Words {
   static constexpr Table table = Table::none;
   DEVOBJ_RANDOM void operator()(const Quad& q, Philox, std::uint64_t, value (&out)[4]) const {
     for (int k = 0; k < 4; ++k) out[k] = static_cast<value>(q.w[k]);
+  }
+  DEVOBJ_RANDOM bool number(std::uint32_t w, value& out) const {
+    out = static_cast<value>(w);
+    return false;
   }
 };
 
@@ -61,6 +78,10 @@ struct UnitUniform {
     else
       for (int k = 0; k < 2; ++k) out[k] = open_unit(q.w[2 * k], q.w[2 * k + 1]);
   }
+  DEVOBJ_RANDOM bool number(WordOf<T> w, T& out) const {
+    out = open_unit(w);
+    return false;
+  }
 };
 
 /// Uniform on (a, b): a + width u, kept between the neighbours `least` of a and `most` of b.
@@ -73,6 +94,10 @@ struct Uniform {
   DEVOBJ_RANDOM void operator()(const Quad& q, Philox own, std::uint64_t block, T (&out)[4 / words]) const {
     UnitUniform<T>{}(q, own, block, out);
     for (int k = 0; k < 4 / words; ++k) out[k] = within(fused(out[k], width, a), least, most);
+  }
+  DEVOBJ_RANDOM bool number(WordOf<T> w, T& out) const {
+    out = within(fused(open_unit(w), width, a), least, most);
+    return false;
   }
 };
 
@@ -89,6 +114,12 @@ struct Normal {
     } else {
       normal_pair(q, mean, sigma, out[0], out[1]);
     }
+  }
+  /// Two of the four, of two words.
+  DEVOBJ_RANDOM void pair(const std::uint32_t* w, T (&out)[2]) const
+    requires(words == 1)
+  {
+    normal_pair(w[0], w[1], mean, sigma, out[0], out[1]);
   }
 };
 
@@ -119,6 +150,13 @@ struct Exponential {
     else
       for (int k = 0; k < 2; ++k) out[k] = half_mean * minus_two_log_by_table(open_unit(q.w[2 * k], q.w[2 * k + 1]));
   }
+  DEVOBJ_RANDOM bool number(WordOf<T> w, T& out) const {
+    if constexpr (words == 1)
+      out = half_mean * minus_two_log(w);
+    else
+      out = half_mean * minus_two_log_by_table(open_unit(w));
+    return false;
+  }
 };
 
 /// lowest + {0, ..., range - 1}, each exactly as likely as the others; range 0 stands for 2^32. `excess` is 2^32 mod
@@ -136,12 +174,7 @@ struct Integers {
     }
     bool rejected = false;
     DEVOBJ_WRITTEN_OUT
-    for (int k = 0; k < 4; ++k) {
-      std::uint32_t chosen, rest;
-      multiply_wide(range, q.w[k], chosen, rest);
-      rejected |= rest < excess;
-      out[k] = static_cast<value>(static_cast<std::uint32_t>(lowest) + chosen);
-    }
+    for (int k = 0; k < 4; ++k) rejected |= number(q.w[k], out[k]);
     if (!rejected) return;
     for (int k = 0; k < 4; ++k) {
       std::uint32_t chosen, rest;
@@ -152,6 +185,12 @@ struct Integers {
       while (rest < excess);
       out[k] = static_cast<value>(static_cast<std::uint32_t>(lowest) + chosen);
     }
+  }
+  DEVOBJ_RANDOM bool number(std::uint32_t w, value& out) const {
+    std::uint32_t chosen, rest;
+    multiply_wide(range, w, chosen, rest);
+    out = static_cast<value>(static_cast<std::uint32_t>(lowest) + (range == 0 ? w : chosen));
+    return rest < excess;
   }
 };
 
@@ -165,18 +204,20 @@ struct Bernoulli {
   std::uint64_t threshold;
   bool certain;
   DEVOBJ_RANDOM void operator()(const Quad& q, Philox own, std::uint64_t block, T (&out)[4]) const {
-    const std::uint32_t upper = static_cast<std::uint32_t>(threshold >> 32);
     bool open = false;
     DEVOBJ_WRITTEN_OUT
-    for (int k = 0; k < 4; ++k) {
-      out[k] = q.w[k] < upper || certain ? T(1) : T(0);
-      open |= q.w[k] == upper;
-    }
+    for (int k = 0; k < 4; ++k) open |= number(q.w[k], out[k]);
     if (!open || certain) return;
+    const std::uint32_t upper = static_cast<std::uint32_t>(threshold >> 32);
     for (int k = 0; k < 4; ++k)
       if (q.w[k] == upper &&
           PrivateWords(own, 4 * block + static_cast<std::uint64_t>(k)).next() < static_cast<std::uint32_t>(threshold))
         out[k] = T(1);
+  }
+  DEVOBJ_RANDOM bool number(std::uint32_t w, T& out) const {
+    const std::uint32_t upper = static_cast<std::uint32_t>(threshold >> 32);
+    out = w < upper || certain ? T(1) : T(0);
+    return w == upper;
   }
 };
 

@@ -22,6 +22,13 @@ struct Xoshiro {
     s[3] = rotate(s[3], 11);
     return result;
   }
+  /// The next four words.
+  DEVOBJ_RANDOM Quad quad() {
+    Quad q;
+    DEVOBJ_WRITTEN_OUT
+    for (std::uint32_t& w : q.w) w = next();
+    return q;
+  }
 };
 
 /// The lanes of the generator 'state'. Words 4 b ... 4 b + 3 of its sequence are the next four of lane b mod lanes:

@@ -124,12 +124,88 @@ TEST_P(RngDraws, PositionsBeyond32Bits) {
     }
 }
 
+/// Philox makes what 65536 quads have in common once: draws, and batches of a draw, that begin in one such row and end
+/// in another.
+TEST_P(RngDraws, QuadsOfTwoRows) {
+  constexpr std::uint64_t row = 4 * 65536;
+  for_each_distribution([&](const std::string& name, auto d, auto draw) {
+    for (const std::uint64_t before : {1, 6, 44, 60, 64, 68, 4001})
+      for (const std::int64_t count : {3, 40, 111, 5000})
+        check_draw(name, d, draw, Generator::philox, 7 * row - before, count, q());
+  });
+}
+
+/// Words that do not decide a Bernoulli number, in places that vectors reach and in others.
+TEST_P(RngDraws, OpenNumbersAreDecidedByPrivateWords) {
+  constexpr std::int64_t count = 1003;
+  for (const Generator kind : own_generators()) {
+    Rng words(q(), kind, 23);
+    const auto w = words_of(words, count, q());
+    for (const std::size_t open : {0, 9, 130, 700, 1002}) {
+      const std::uint64_t upper = static_cast<std::uint32_t>(w[open]);
+      for (const std::uint64_t lower : {0u, 1u << 31, 0xfffff800u}) {  // p is exact
+        const std::uint64_t threshold = (upper << 32 | lower) & ~std::uint64_t{2047};
+        Rng rng(q(), kind, 23);
+        const auto actual = drawn<std::int32_t>(count, q(), [&](View<std::int32_t> A) {
+          rng.bernoulli<std::int32_t>(static_cast<double>(threshold) * 0x1p-64, A, q());
+        });
+        expect_same_bits(
+            actual, reference(kind, 23, 0, 0, count, random::Bernoulli<std::int32_t>{threshold, false}),
+            std::string(name_of(kind)) + ", number " + std::to_string(open) + ", lower half " + std::to_string(lower));
+      }
+    }
+  }
+}
+
+/// Short draws of several generators in turn, each going on, sometimes jumping forwards or beginning anew.
+TEST_P(RngDraws, ShortDrawsOfSeveralGeneratorsInTurn) {
+  struct Drawn {
+    Rng rng;
+    Generator kind;
+    std::uint64_t seed, stream, position;
+  };
+  std::vector<Drawn> all;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const Generator kind = i % 4 == 3 ? Generator::state : Generator::philox;
+    const std::uint64_t seed = i < 6 ? i : 0, stream = i < 6 ? 0 : i;  // (0, 0): what no draw has been made from
+    all.push_back({Rng(q(), kind, seed, stream), kind, seed, stream, 0});
+  }
+  std::uint32_t choice = 1;
+  for (int step = 0; step < 900; ++step) {
+    choice = choice * 1664525u + 1013904223u;
+    Drawn& one = all[step % 5 == 0 ? 0 : (choice >> 24) % all.size()];
+    const std::int64_t count = (choice >> 16) % (step % 7 == 0 ? 70 : 9);
+    if (step % 31 == 0) {
+      one.rng.seed(one.seed, one.stream);
+      one.position = 0;
+    } else if (step % 11 == 0) {
+      one.rng.skip(choice >> 30 << 4);
+      one.position += choice >> 30 << 4;
+    }
+    const std::string what = std::string(name_of(one.kind)) + ", step " + std::to_string(step);
+    if (step % 3 == 0) {
+      const auto x = drawn<double>(count, q(), [&](View<double> A) { one.rng.normal<double>(A, q()); });
+      if (count > 0) one.position += one.position % 2;
+      expect_same_bits(x, reference(one.kind, one.seed, one.stream, one.position, count, random::Normal<double>{0, 1}),
+                       what);
+      one.position += 2 * static_cast<std::uint64_t>(count);
+    } else {
+      const auto x = drawn<float>(count, q(), [&](View<float> A) { one.rng.uniform<float>(A, q()); });
+      expect_same_bits(x, reference(one.kind, one.seed, one.stream, one.position, count, random::UnitUniform<float>{}),
+                       what);
+      one.position += static_cast<std::uint64_t>(count);
+    }
+    ASSERT_EQ(one.rng.position(), one.position) << what;
+  }
+}
+
 /// Large enough for streaming stores, at aligned and other addresses.
 TEST_P(RngDraws, LargeDrawsAreManySmallOnes) {
   const auto check = [&]<class T>(T, std::int64_t count, const std::string& name, auto&& draw) {
     for (const Generator kind : own_generators())
       for (const std::int64_t begin : {0, 1, 4}) {
         Rng once(q(), kind, 21), often(q(), kind, 21);
+        for (Rng* rng : {&once, &often}) rng->skip(20);  // batches on the edge of two rows
         const auto whole = drawn<T>(count + begin, q(), [&](View<T> A) {
           laset(Uplo::General, T(0), T(0), A, q());
           draw(once, A({begin, count + begin}, {0, 1}));
@@ -152,7 +228,8 @@ TEST_P(RngDraws, EveryInstructionSetHasTheSameBits) {
   for_each_distribution([&](const std::string& name, auto d, auto draw) {
     for (const Generator kind : own_generators())
       for (const host::Simd level : {host::Simd::baseline, host::Simd::avx2, host::Simd::avx512})
-        if (host::use_simd(level) == level) check_draw(name, d, draw, kind, 6, 1031, q());
+        if (host::use_simd(level) == level)
+          for (const std::int64_t count : {37, 131, 1031}) check_draw(name, d, draw, kind, 6, count, q());
   });
   host::use_simd(host::Simd::avx512);
 }

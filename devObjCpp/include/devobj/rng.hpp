@@ -119,7 +119,7 @@ class Rng {
   struct Impl;
 
  private:
-  template <class D> void draw(const char* name, D d, View<typename D::value> A, Queue& q);
+  template <class D> void draw(const char* name, const D& d, const View<typename D::value>& A, Queue& q);
   std::unique_ptr<Impl> impl_;
 };
 
