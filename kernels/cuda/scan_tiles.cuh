@@ -1,8 +1,8 @@
-// The scan's kernel. A block has a tile; scan_look_back.cuh says what comes before it.
+// The scan's kernel for elements of 4 bytes. A block has a tile; scan_look_back.cuh says what comes before it.
 //
 // Within a tile elements stay in the registers of the lane that loads and stores them, 16 bytes at a time:
 //
-//   warp 0   row 0   lane 0: 0 1 2 3   lane 1: 4 5 6 7   ...   lane 31: 124 125 126 127        (float; double has 2 in a lane)
+//   warp 0   row 0   lane 0: 0 1 2 3   lane 1: 4 5 6 7   ...   lane 31: 124 125 126 127
 //            row 1   lane 0: 128 ...
 //            ...
 //   warp 1   row 0   ...
@@ -38,10 +38,10 @@ __device__ void store_pack(T* y, std::int64_t i, std::int64_t n, bool full, cons
     if (full || i + e < n) y[i + e] = pack.element[e];
 }
 
-/// Threads of a block, rows of a warp, blocks that an SM is to hold, and how long a warp that waits for a letter sleeps.
-template <int threads_, int rows_, int blocks_, int wait_ns_>
-struct ScanShape {
-  static constexpr int threads = threads_, rows = rows_, blocks = blocks_, wait_ns = wait_ns_;
+/// Threads of a block, rows of a warp, and blocks that an SM is to hold.
+template <int threads_, int rows_, int blocks_>
+struct ScanRows {
+  static constexpr int threads = threads_, rows = rows_, blocks = blocks_;
   template <class T>
   static constexpr std::int64_t tile = std::int64_t(threads) * rows*(16 / sizeof(T));
 };
@@ -49,12 +49,13 @@ struct ScanShape {
 /// y = the scan of x; with segments, these start where heads is not 0. aligned: x, heads and y lie at multiples of 16 bytes.
 template <class Shape, class T, bool segmented, bool exclusive, bool aligned>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    scan_kernel(const T* x, const std::int32_t* heads, T* y, std::int64_t n, Letters<T> letters) {
+    scan_rows_kernel(const T* x, const std::int32_t* heads, T* y, std::int64_t n, Letters<T> letters) {
   constexpr int width = 16 / sizeof(T), rows = Shape::rows, warps = Shape::threads / warp_size;
   using R = Run<T, segmented>;
   using A = arithmetic_t<T>;
-  __shared__ A warp_sums[warps], prefix_sum;
+  __shared__ A warp_sums[warps];
   __shared__ bool warp_heads[warps];
+  __shared__ Findings<T, segmented> found;
   const R none = run_of<T, segmented>(0, false);
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
   const std::int64_t tile = blockIdx.x;
@@ -95,6 +96,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     part = joined(part, row.all);
   }
 
+  if (threadIdx.x == 0) nothing_found(found);
   if (lane == 0) {
     warp_sums[warp] = part.sum;
     if constexpr (segmented) warp_heads[warp] = part.head;
@@ -106,13 +108,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     if (w == warp) warps_before = whole;
     whole = joined(whole, run_of<T, segmented>(warp_sums[w], segmented && warp_heads[w]));
   }
-  if (warp == 0) {
-    const R prefix = before_tile<Shape::wait_ns, T, segmented>(letters, tile, whole, lane);
-    if (lane == 0) prefix_sum = prefix.sum;
-  }
-  __syncthreads();
-
-  const R start = joined(run_of<T, segmented>(prefix_sum, false), warps_before);
+  const R start = joined(before_tile<T, segmented>(letters, tile, whole, found, warp, lane), warps_before);
 #pragma unroll
   for (int k = 0; k < rows; ++k) {
     A sum = joined(start, run_of<T, segmented>(before[k], heads_before >> k & 1)).sum;
