@@ -8,7 +8,7 @@ namespace {
 
 /// The fastest on an H200 (docs/prims.md).
 template <class T, bool segmented>
-using Shape = std::conditional_t<sizeof(T) == 8, ScanItems<512, 17, 3>,
+using Shape = std::conditional_t<sizeof(T) == 8, ScanItems<256, 21, 5>,
                                  std::conditional_t<segmented, ScanRows<256, 5, 3>, ScanRows<256, 12, 3>>>;
 
 template <class P>
