@@ -1,4 +1,5 @@
-// Scans, plain and segmented. A block has a tile of the elements: of 4 bytes by scan_tiles.cuh, double by scan_shared.cuh.
+// Scans, plain and segmented. A block has a tile of the elements: of plain scans of 4-byte elements by scan_tiles.cuh, of the
+// others by scan_shared.cuh.
 #include "kernels/cuda/scan_shared.cuh"
 #include "kernels/cuda/scan_tiles.cuh"
 #include "kernels/prims.hpp"
@@ -6,10 +7,12 @@
 namespace devobj::cuda {
 namespace {
 
-/// The fastest on an H200 (docs/prims.md).
+template <class T, bool segmented>
+inline constexpr bool by_shared_memory = segmented || sizeof(T) == 8;
+/// The fastest on an H200 (docs/prims.md), or nearly.
 template <class T, bool segmented>
 using Shape = std::conditional_t<sizeof(T) == 8, ScanItems<256, 21, 5>,
-                                 std::conditional_t<segmented, ScanRows<256, 5, 3>, ScanRows<256, 12, 3>>>;
+                                 std::conditional_t<segmented, ScanItems<256, 31, 6>, ScanRows<256, 12, 3>>>;
 
 template <class P>
 bool starts_at(const P* pointer, std::size_t bytes) {
@@ -30,15 +33,14 @@ void launch(const char* routine, View<T> x, const std::int32_t* heads, View<T> y
   // Blocks start in the order of their numbers, so that what a block waits for has started.
   const auto grid = static_cast<unsigned>(tiles);
   const bool aligned = starts_at(x.data, 16) && starts_at(y.data, 16);
-  if constexpr (sizeof(T) == 8) {
+  if constexpr (by_shared_memory<T, segmented>) {
     const auto kernel = scan_shared_kernel<S, T, segmented, exclusive>;
     constexpr int shared = static_cast<int>(S::template shared_bytes<T>);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), routine);
     kernel<<<grid, S::threads, shared, stream_of(q)>>>(x.data, heads, y.data, n, aligned, letters);
   } else {
-    const auto kernel = aligned && starts_at(heads, 16) ? scan_rows_kernel<S, T, segmented, exclusive, true>
-                                                        : scan_rows_kernel<S, T, segmented, exclusive, false>;
-    kernel<<<grid, S::threads, 0, stream_of(q)>>>(x.data, heads, y.data, n, letters);
+    const auto kernel = aligned ? scan_rows_kernel<S, T, exclusive, true> : scan_rows_kernel<S, T, exclusive, false>;
+    kernel<<<grid, S::threads, 0, stream_of(q)>>>(x.data, y.data, n, letters);
   }
   q.launched(routine);
 }

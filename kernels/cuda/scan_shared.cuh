@@ -1,6 +1,6 @@
-// The scan's kernel for double. A block has a tile; scan_look_back.cuh says what comes before it. Registers for 16 bytes a
-// lane of several rows, as scan_tiles.cuh has them, would let too few elements be under way on an SM; here they lie in
-// shared memory while the block waits for what comes before:
+// The kernel of segmented scans, and of plain ones of double. A block has a tile; scan_look_back.cuh says what comes before
+// it. While the block waits for that, its elements lie in shared memory; in registers, 16 bytes a lane of several rows as
+// scan_tiles.cuh has them, too few of double and too few heads would be under way on an SM:
 //
 //   warp 0   lane 0: 0 1 ... items - 1   lane 1: items ... 2 items - 1   ...   lane 31          (in shared memory)
 //   warp 1   ...
