@@ -1,27 +1,18 @@
-// Scans, plain and segmented. Integers without segments go to CUB; the others to the kernel of scan_tiles.cuh.
+// Scans, plain and segmented. A block has a tile of the elements: of plain scans of 4-byte elements by scan_tiles.cuh, of the
+// others by scan_shared.cuh.
+#include "kernels/cuda/scan_shared.cuh"
 #include "kernels/cuda/scan_tiles.cuh"
-// CUB in its own namespace comes before any other CUB
-#include "kernels/cuda/cub.cuh"
 #include "kernels/prims.hpp"
-// and then its parts
-#include <cub/device/device_scan.cuh>
 
 namespace devobj::cuda {
 namespace {
 
-/// Threads, rows, blocks an SM, and the nanoseconds of a waiting warp's sleep: the fastest on an H200 (docs/prims.md).
 template <class T, bool segmented>
-struct Shapes;
-template <class T>
-struct Shapes<T, false> {
-  using Type = std::conditional_t<sizeof(T) == 4, ScanShape<256, 12, 3, 0>, ScanShape<384, 8, 2, 0>>;
-};
-template <class T>
-struct Shapes<T, true> {
-  using Type = std::conditional_t<sizeof(T) == 4, ScanShape<256, 5, 3, 0>, ScanShape<256, 6, 3, 0>>;
-};
+inline constexpr bool by_shared_memory = segmented || sizeof(T) == 8;
+/// The fastest on an H200 (docs/prims.md), or nearly.
 template <class T, bool segmented>
-using ShapeOf = typename Shapes<T, segmented>::Type;
+using Shape = std::conditional_t<sizeof(T) == 8, ScanItems<256, 21, 5>,
+                                 std::conditional_t<segmented, ScanItems<256, 31, 6>, ScanRows<256, 12, 3>>>;
 
 template <class P>
 bool starts_at(const P* pointer, std::size_t bytes) {
@@ -30,46 +21,35 @@ bool starts_at(const P* pointer, std::size_t bytes) {
 
 template <class T, bool segmented, bool exclusive>
 void launch(const char* routine, View<T> x, const std::int32_t* heads, View<T> y, Queue& q) {
-  using Shape = ShapeOf<T, segmented>;
+  using S = Shape<T, segmented>;
   DeviceScope scope(q.device());
-  const std::int64_t n = x.size(), tiles = ceil_div(n, Shape::template tile<T>), groups = ceil_div(tiles, group_tiles);
+  const std::int64_t n = x.size(), tiles = ceil_div(n, S::template tile<T>), groups = ceil_div(tiles, group_tiles);
   const std::size_t bytes = static_cast<std::size_t>(tiles + 2 * groups) * sizeof(Letter<T>);
   Letters<T> letters;
   letters.tiles = static_cast<Letter<T>*>(q.scratch(bytes));
   letters.sums = letters.tiles + tiles;
   letters.before = letters.sums + groups;
   check(cudaMemsetAsync(letters.tiles, 0, bytes, stream_of(q)), routine);
-  const bool aligned = starts_at(x.data, 16) && starts_at(y.data, 16) && starts_at(heads, 64 / sizeof(T));
-  const auto kernel =
-      aligned ? scan_kernel<Shape, T, segmented, exclusive, true> : scan_kernel<Shape, T, segmented, exclusive, false>;
   // Blocks start in the order of their numbers, so that what a block waits for has started.
-  kernel<<<static_cast<unsigned>(tiles), Shape::threads, 0, stream_of(q)>>>(x.data, heads, y.data, n, letters);
+  const auto grid = static_cast<unsigned>(tiles);
+  const bool aligned = starts_at(x.data, 16) && starts_at(y.data, 16);
+  if constexpr (by_shared_memory<T, segmented>) {
+    const auto kernel = scan_shared_kernel<S, T, segmented, exclusive>;
+    constexpr int shared = static_cast<int>(S::template shared_bytes<T>);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), routine);
+    kernel<<<grid, S::threads, shared, stream_of(q)>>>(x.data, heads, y.data, n, aligned, letters);
+  } else {
+    const auto kernel = aligned ? scan_rows_kernel<S, T, exclusive, true> : scan_rows_kernel<S, T, exclusive, false>;
+    kernel<<<grid, S::threads, 0, stream_of(q)>>>(x.data, y.data, n, letters);
+  }
   q.launched(routine);
-}
-
-/// y = the scan of x by CUB; sums wrap around.
-template <bool exclusive>
-void scan_integers(View<std::int32_t> x, View<std::int32_t> y, Queue& q) {
-  DeviceScope scope(q.device());
-  const auto* from = reinterpret_cast<const std::uint32_t*>(x.data);
-  auto* to = reinterpret_cast<std::uint32_t*>(y.data);
-  void* front = nullptr;
-  call_cub("scan", x.size(), 0, q, front, [&](void* memory, std::size_t& bytes) {
-    if constexpr (exclusive)
-      return cub::DeviceScan::ExclusiveSum(memory, bytes, from, to, x.size(), stream_of(q));
-    else
-      return cub::DeviceScan::InclusiveSum(memory, bytes, from, to, x.size(), stream_of(q));
-  });
 }
 
 }  // namespace
 
 template <class T>
 void scan(Scan kind, View<T> x, View<T> y, Queue& q) {
-  const bool exclusive = kind == Scan::exclusive;
-  if constexpr (std::is_integral_v<T>)
-    return exclusive ? scan_integers<true>(x, y, q) : scan_integers<false>(x, y, q);
-  else if (exclusive)
+  if (kind == Scan::exclusive)
     launch<T, false, true>("scan", x, nullptr, y, q);
   else
     launch<T, false, false>("scan", x, nullptr, y, q);

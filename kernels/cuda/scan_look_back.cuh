@@ -2,13 +2,19 @@
 // since its blocks add up whatever their predecessors have ready; here the order is fixed, and x is read once and y written
 // once all the same:
 //
-//   x      [tile][tile] ... [tile] [tile][tile] ... [tile] ...     a block has a tile
-//           group 0: 32 tiles       group 1
+//   x     ... [tile][tile] ... [tile] [tile][tile] ... [tile] [tile][tile] ...      a block has a tile
+//                   group g - 2             group g - 1             group g: 32 tiles
+//         <-------- P(g - 1) -------> <----- S(g - 1) ------> <---------->  what lies before a block's tile,
+//                    warp 2                   warp 1             warp 0     and which of its warps finds it
 //
-// A block scans its tile and publishes the tile's sum. What comes before the tile is P(g), the sum of the groups before
-// its own, and the sum of the tiles before it in its group. The last block of a group publishes the group's sum S(g), and
-// P(g + 1) = P(g) + S(g) once it knows P(g). A block that needs P(g) takes the nearest P that is there and adds the S between,
-// from the left to the right: (P(h) + S(h)) + S(h + 1) + ... is the same number whatever h it was.
+// A block scans its tile and publishes the tile's sum. S(g), a group's sum, is always added up in the same way from its
+// tiles' sums, and P(g + 1) = P(g) + S(g). The last block of a group publishes both, S(g) as soon as it has the tiles'
+// letters. What limits a scan is how long a letter is on its way through a memory that is busy; so the three warps look at
+// the same time, and warp 1 does not wait for S(g - 1) if the letters of all its tiles are there, nor for them if P(g) is.
+// Warp 2 takes the nearest P that is there and adds the S between, from the left to the right:
+// (P(h) + S(h)) + S(h + 1) + ... is the same number whatever h it was.
+//
+// With segments nobody waits for what lies before the last start.
 #pragma once
 
 #include <cuda/atomic>
@@ -73,38 +79,46 @@ __device__ A number_of(std::uint64_t bits) {
     return static_cast<A>(bits);
 }
 
-/// A tile's run on its way to the other blocks: words of 32 bits of the sum, with a mark that they are there and whether
+/// A tile's run on its way to the other blocks: words of 32 bits of the sum, each with a mark that it is there and whether
 /// there is a head. Each word is written and read as a whole, so that nothing has to be fenced.
 template <class T>
-struct Letter {
+struct alignas(2 * sizeof(T)) Letter {
   static constexpr int words = sizeof(T) / 4;
   std::uint64_t word[words];
 };
 constexpr std::uint64_t mark = std::uint64_t(1) << 32, head_mark = std::uint64_t(2) << 32;
 
-__device__ inline void write_word(std::uint64_t* to, std::uint64_t word) {
-  ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_device>(*to).store(word, ::cuda::memory_order_relaxed);
+__device__ inline void write_words(Letter<double>* to, std::uint64_t low, std::uint64_t high) {
+  asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(low), "l"(high) : "memory");
 }
-__device__ inline std::uint64_t read_word(std::uint64_t* from) {
-  return ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_device>(*from).load(::cuda::memory_order_relaxed);
+__device__ inline void read_words(Letter<double>* from, std::uint64_t& low, std::uint64_t& high) {
+  asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(from) : "memory");
+}
+template <class T>
+__device__ void write_words(Letter<T>* to, std::uint64_t word, std::uint64_t) {
+  ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_device>(*to->word).store(word, ::cuda::memory_order_relaxed);
+}
+template <class T>
+__device__ void read_words(Letter<T>* from, std::uint64_t& word, std::uint64_t& same) {
+  same = word =
+      ::cuda::atomic_ref<std::uint64_t, ::cuda::thread_scope_device>(*from->word).load(::cuda::memory_order_relaxed);
 }
 template <class T, bool segmented>
 __device__ void write_letter(Letter<T>* to, Run<T, segmented> run) {
   std::uint64_t marks = mark;
   if constexpr (segmented) marks |= run.head ? head_mark : 0;
   const std::uint64_t bits = bits_of(run.sum);
-  write_word(to->word, marks | (bits & 0xffffffffu));
-  if constexpr (sizeof(T) == 8) write_word(to->word + 1, marks | bits >> 32);
+  write_words(to, marks | (bits & 0xffffffffu), marks | bits >> 32);
 }
 /// True if the letter is there; then `run` is what it says.
 template <class T, bool segmented>
 __device__ bool read_letter(Letter<T>* from, Run<T, segmented>& run) {
-  const std::uint64_t first = read_word(from->word),
-                      last = sizeof(T) == 8 ? read_word(from->word + Letter<T>::words - 1) : first;
-  if ((first & last & mark) == 0) return false;
-  std::uint64_t bits = first & 0xffffffffu;
-  if constexpr (sizeof(T) == 8) bits |= last << 32;
-  run = run_of<T, segmented>(number_of<arithmetic_t<T>>(bits), (first & head_mark) != 0);
+  std::uint64_t low, high;
+  read_words(from, low, high);
+  if ((low & high & mark) == 0) return false;
+  std::uint64_t bits = low & 0xffffffffu;
+  if constexpr (sizeof(T) == 8) bits |= high << 32;
+  run = run_of<T, segmented>(number_of<arithmetic_t<T>>(bits), (low & head_mark) != 0);
   return true;
 }
 
@@ -155,28 +169,83 @@ __device__ Scanned<T, segmented> scan_lanes(Run<T, segmented> own, int lane) {
   return {run_of<T, segmented>(lane == 0 ? 0 : left, head_before), run_of<T, segmented>(all, heads != 0)};
 }
 
-template <int nanoseconds>
-__device__ void pause() {
-  if constexpr (nanoseconds > 0) __nanosleep(nanoseconds);
+// ---- what lies before a tile ----
+
+/// The runs of a group's tiles on their way to a warp, lane l's that of tile l.
+template <class T, bool segmented>
+struct TilesRead {
+  Run<T, segmented> run = run_of<T, segmented>(0, false);
+  bool got;
+
+  __device__ explicit TilesRead(bool nothing_to_read) : got(nothing_to_read) {}
+  /// True if all are there, or with segments those from the last start on; what is missing then counts as 0.
+  __device__ bool complete(Letter<T>* tiles, int lane) {
+    if (!got) got = read_letter<T, segmented>(tiles + lane, run);
+    const unsigned missing = __ballot_sync(0xffffffffu, !got);
+    if constexpr (segmented) {
+      const unsigned heads = __ballot_sync(0xffffffffu, got && run.head);
+      return heads >= missing;  // the highest head is above the highest that is missing
+    }
+    return missing == 0;
+  }
+};
+
+/// The sum of the first `count` < 32 tiles of a group.
+template <class T, bool segmented>
+__device__ Run<T, segmented> sum_of_tiles(Letter<T>* tiles, int count, int lane) {
+  TilesRead<T, segmented> read(lane >= count);
+  while (!read.complete(tiles, lane)) {
+  }
+  return scan_lanes(read.run, lane).all;
 }
 
-/// P(g), found by a warp.
-template <int wait_ns, class T, bool segmented>
-__device__ Run<T, segmented> before_group(Letters<T> letters, std::int64_t g, int lane) {
+/// S(g), or P(g + 1) if that is there first (then `from_start`), or nothing of use once `needless()`.
+template <class T, bool segmented, class Needless>
+__device__ Run<T, segmented> sum_of_group(Letters<T> letters, std::int64_t g, int lane, bool& from_start,
+                                          Needless&& needless) {
+  using R = Run<T, segmented>;
+  const R none = run_of<T, segmented>(0, false);
+  TilesRead<T, segmented> read(false);
+  for (;;) {
+    // lane 0 also looks for P(g + 1), lane 1 for S(g)
+    R letter = none;
+    const bool there = lane < 2 && read_letter<T, segmented>((lane == 0 ? letters.before : letters.sums) + g, letter);
+    const bool complete = read.complete(letters.tiles + g * group_tiles, lane);
+    const unsigned found = __ballot_sync(0xffffffffu, there);
+    from_start = (found & 1) != 0;
+    if (found != 0) return from_lane(letter, from_start ? 0 : 1);
+    if (complete) break;
+    if (needless()) return none;
+  }
+  // as the group's last block adds them: the others' sum, and its own
+  const R last = from_lane(read.run, warp_size - 1);
+  return joined(scan_lanes(lane == warp_size - 1 ? none : read.run, lane).all, last);
+}
+
+/// P(g), or nothing of use once `needless()`.
+template <class T, bool segmented, class Needless>
+__device__ Run<T, segmented> before_group(Letters<T> letters, std::int64_t g, int lane, Needless&& needless) {
   using R = Run<T, segmented>;
   R run = run_of<T, segmented>(0, false);
-  if (g == 0) return run;
+  if (g <= 0) return run;
   // lane l looks at group g - 1 - l: for P behind it, or else its S
   const std::int64_t h = g - 1 - lane;
   bool whole = h < 0, part = false;  // before the first group there is nothing
   unsigned nearest;
   for (;;) {
-    if (!whole) whole = read_letter<T, segmented>(letters.before + h, run);
-    if (!whole && !part) part = read_letter<T, segmented>(letters.sums + h, run);
+    if (!whole) {  // both on their way at once
+      R before, sum;
+      const bool has_sum = !part && read_letter<T, segmented>(letters.sums + h, sum);
+      whole = read_letter<T, segmented>(letters.before + h, before);
+      if (whole)
+        run = before;
+      else if (has_sum)
+        part = true, run = sum;
+    }
     const unsigned wholes = __ballot_sync(0xffffffffu, whole), parts = __ballot_sync(0xffffffffu, whole || part);
     nearest = wholes & -wholes;  // a bit; those below it are between
     if (wholes != 0 && ((nearest - 1) & ~parts) == 0) break;
-    pause<wait_ns>();
+    if (needless()) return run;
   }
   int from = __ffs(static_cast<int>(nearest)) - 1;
   R sum = from_lane(run, from);
@@ -191,26 +260,64 @@ __device__ Run<T, segmented> before_group(Letters<T> letters, std::int64_t g, in
   return sum;
 }
 
-/// What lies before the tile whose run is `whole`, found by a warp; publishes what the block has to.
-template <int wait_ns, class T, bool segmented>
-__device__ Run<T, segmented> before_tile(Letters<T> letters, std::int64_t tile, Run<T, segmented> whole, int lane) {
+/// What a block's warps have found before its tile.
+template <class T, bool segmented>
+struct Findings {
+  Run<T, segmented> tiles, group, groups;  // the sums of warps 0, 1 and 2
+  bool from_start;                         // `group` is P(g), not S(g - 1)
+  int enough;                              // a segment starts in what this warp has found: no need of the next ones'
+};
+/// By one thread, before a barrier of the block.
+template <class T, bool segmented>
+__device__ void nothing_found(Findings<T, segmented>& found) {
+  found.enough = 3;
+}
+
+/// What lies before the tile whose run is `whole`; publishes what the block has to. All threads of a block of at least
+/// three warps take part.
+template <class T, bool segmented>
+__device__ Run<T, segmented> before_tile(Letters<T> letters, std::int64_t tile, Run<T, segmented> whole,
+                                         Findings<T, segmented>& found, int warp, int lane) {
   using R = Run<T, segmented>;
-  const R none = run_of<T, segmented>(0, false);
-  if (lane == 0) write_letter<T, segmented>(letters.tiles + tile, whole);
-  // lane l takes tile l of the group
   const std::int64_t group = tile / group_tiles;
   const int place = static_cast<int>(tile % group_tiles);
-  R here = none;
-  if (lane < place)
-    while (!read_letter<T, segmented>(letters.tiles + group * group_tiles + lane, here)) pause<wait_ns>();
-  __syncwarp();
-  const R inside = scan_lanes(here, lane).all;
   const bool last = place == group_tiles - 1;
-  const R sum = joined(inside, whole);
-  if (last && lane == 0) write_letter<T, segmented>(letters.sums + group, sum);
-  const R groups = before_group<wait_ns, T, segmented>(letters, group, lane);
-  if (last && lane == 0) write_letter<T, segmented>(letters.before + group, joined(groups, sum));
-  return joined(groups, inside);
+  const auto needless = [&] {
+    if constexpr (segmented)
+      return __any_sync(0xffffffffu, *static_cast<volatile int*>(&found.enough) < warp) != 0;
+    else
+      return false;
+  };
+  const auto enough = [&](R run) {
+    if constexpr (segmented)
+      if (run.head) atomicMin(&found.enough, warp);
+  };
+  if (warp == 0) {
+    if (lane == 0) write_letter<T, segmented>(letters.tiles + tile, whole);
+    const R tiles = sum_of_tiles<T, segmented>(letters.tiles + group * group_tiles, place, lane);
+    if (lane == 0) {
+      if (last) write_letter<T, segmented>(letters.sums + group, joined(tiles, whole));
+      found.tiles = tiles;
+      enough(tiles);
+    }
+  } else if (warp == 1) {
+    R sum = run_of<T, segmented>(0, false);
+    bool from_start = true;
+    if (group > 0) sum = sum_of_group<T, segmented>(letters, group - 1, lane, from_start, needless);
+    if (lane == 0) {
+      found.group = sum;
+      found.from_start = from_start;
+      enough(sum);
+    }
+  } else if (warp == 2) {
+    const R sum = before_group<T, segmented>(letters, group - 1, lane, needless);
+    if (lane == 0) found.groups = sum;
+  }
+  __syncthreads();
+  const R before = found.from_start ? found.group : joined(found.groups, found.group);
+  if (last && threadIdx.x == 0)
+    write_letter<T, segmented>(letters.before + group, joined(before, joined(found.tiles, whole)));
+  return joined(before, found.tiles);
 }
 
 }  // namespace devobj::cuda

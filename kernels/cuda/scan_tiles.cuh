@@ -1,8 +1,8 @@
-// The scan's kernel. A block has a tile; scan_look_back.cuh says what comes before it.
+// The kernel of plain scans of elements of 4 bytes. A block has a tile; scan_look_back.cuh says what comes before it.
 //
 // Within a tile elements stay in the registers of the lane that loads and stores them, 16 bytes at a time:
 //
-//   warp 0   row 0   lane 0: 0 1 2 3   lane 1: 4 5 6 7   ...   lane 31: 124 125 126 127        (float; double has 2 in a lane)
+//   warp 0   row 0   lane 0: 0 1 2 3   lane 1: 4 5 6 7   ...   lane 31: 124 125 126 127
 //            row 1   lane 0: 128 ...
 //            ...
 //   warp 1   row 0   ...
@@ -38,87 +38,61 @@ __device__ void store_pack(T* y, std::int64_t i, std::int64_t n, bool full, cons
     if (full || i + e < n) y[i + e] = pack.element[e];
 }
 
-/// Threads of a block, rows of a warp, blocks that an SM is to hold, and how long a warp that waits for a letter sleeps.
-template <int threads_, int rows_, int blocks_, int wait_ns_>
-struct ScanShape {
-  static constexpr int threads = threads_, rows = rows_, blocks = blocks_, wait_ns = wait_ns_;
+/// Threads of a block, rows of a warp, and blocks that an SM is to hold.
+template <int threads_, int rows_, int blocks_>
+struct ScanRows {
+  static constexpr int threads = threads_, rows = rows_, blocks = blocks_;
   template <class T>
   static constexpr std::int64_t tile = std::int64_t(threads) * rows*(16 / sizeof(T));
 };
 
-/// y = the scan of x; with segments, these start where heads is not 0. aligned: x, heads and y lie at multiples of 16 bytes.
-template <class Shape, class T, bool segmented, bool exclusive, bool aligned>
+/// y = the scan of x. aligned: x and y lie at multiples of 16 bytes.
+template <class Shape, class T, bool exclusive, bool aligned>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    scan_kernel(const T* x, const std::int32_t* heads, T* y, std::int64_t n, Letters<T> letters) {
+    scan_rows_kernel(const T* x, T* y, std::int64_t n, Letters<T> letters) {
   constexpr int width = 16 / sizeof(T), rows = Shape::rows, warps = Shape::threads / warp_size;
-  using R = Run<T, segmented>;
+  using R = Run<T, false>;
   using A = arithmetic_t<T>;
-  __shared__ A warp_sums[warps], prefix_sum;
-  __shared__ bool warp_heads[warps];
-  const R none = run_of<T, segmented>(0, false);
+  __shared__ A warp_sums[warps];
+  __shared__ Findings<T, false> found;
+  const R none{0};
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
   const std::int64_t tile = blockIdx.x;
   const bool full = (tile + 1) * Shape::template tile<T> <= n;
   const std::int64_t first = tile * Shape::template tile<T> + (warp * rows * warp_size + lane) * width;
 
   ScanPack<T, width> item[rows];
-  ScanPack<std::int32_t, width> head[segmented ? rows : 1];
 #pragma unroll
-  for (int k = 0; k < rows; ++k) {
-    const std::int64_t i = first + k * warp_size * width;
-    item[k] = load_pack<aligned, width>(x, i, n, full);
-    if constexpr (segmented) head[k] = load_pack<aligned, width>(heads, i, n, full);
-  }
-  unsigned starts = 0;  // bit k width + e: a segment starts at element e of row k
-  if constexpr (segmented) {
-    static_assert(rows * width <= 32);
-#pragma unroll
-    for (int k = 0; k < rows; ++k)
-#pragma unroll
-      for (int e = 0; e < width; ++e) starts |= unsigned(head[k].element[e] != 0) << (k * width + e);
-  }
+  for (int k = 0; k < rows; ++k) item[k] = load_pack<aligned, width>(x, first + k * warp_size * width, n, full);
 
   // what comes before the lane's part of a row, from the beginning of the warp's part on
   A before[rows];
-  unsigned heads_before = 0;  // bit k: there is a head in it
   R part = none;
 #pragma unroll
   for (int k = 0; k < rows; ++k) {
-    R own = run_of<T, segmented>(static_cast<A>(item[k].element[0]), starts >> (k * width) & 1);
+    R own{static_cast<A>(item[k].element[0])};
 #pragma unroll
-    for (int e = 1; e < width; ++e)
-      own = joined(own, run_of<T, segmented>(static_cast<A>(item[k].element[e]), starts >> (k * width + e) & 1));
-    const Scanned<T, segmented> row = scan_lanes(own, lane);
-    const R left = joined(part, row.before);
-    before[k] = left.sum;
-    if constexpr (segmented) heads_before |= unsigned(left.head) << k;
+    for (int e = 1; e < width; ++e) own.sum += static_cast<A>(item[k].element[e]);
+    const Scanned<T, false> row = scan_lanes(own, lane);
+    before[k] = joined(part, row.before).sum;
     part = joined(part, row.all);
   }
 
-  if (lane == 0) {
-    warp_sums[warp] = part.sum;
-    if constexpr (segmented) warp_heads[warp] = part.head;
-  }
+  if (threadIdx.x == 0) nothing_found(found);
+  if (lane == 0) warp_sums[warp] = part.sum;
   __syncthreads();
   R whole = none, warps_before = none;
 #pragma unroll
   for (int w = 0; w < warps; ++w) {
     if (w == warp) warps_before = whole;
-    whole = joined(whole, run_of<T, segmented>(warp_sums[w], segmented && warp_heads[w]));
+    whole.sum += warp_sums[w];
   }
-  if (warp == 0) {
-    const R prefix = before_tile<Shape::wait_ns, T, segmented>(letters, tile, whole, lane);
-    if (lane == 0) prefix_sum = prefix.sum;
-  }
-  __syncthreads();
-
-  const R start = joined(run_of<T, segmented>(prefix_sum, false), warps_before);
+  const R start = joined(before_tile<T, false>(letters, tile, whole, found, warp, lane), warps_before);
 #pragma unroll
   for (int k = 0; k < rows; ++k) {
-    A sum = joined(start, run_of<T, segmented>(before[k], heads_before >> k & 1)).sum;
+    A sum = start.sum + before[k];
 #pragma unroll
     for (int e = 0; e < width; ++e) {
-      if (segmented && (starts >> (k * width + e) & 1)) sum = 0;
       const A after = sum + static_cast<A>(item[k].element[e]);
       item[k].element[e] = static_cast<T>(exclusive ? sum : after);
       sum = after;

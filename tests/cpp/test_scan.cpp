@@ -95,6 +95,33 @@ TEST_P(Scans, Segments) {
   });
 }
 
+/// Starts in most tiles of the GPU, in a few, in none, and next to where tiles and groups of tiles may begin.
+TEST_P(Scans, LongSegments) {
+  with_prim_type([&]<class T>(T) {
+    const Dense<T> x = numbers<T>(very_long, 14);
+    Matrix<T> X = upload(x, q()), Y(very_long, 1, q());
+    const auto check = [&](const Dense<std::int32_t>& heads, const std::string& what) {
+      Matrix<std::int32_t> H = upload(heads, q());
+      for (const Scan kind : {Scan::inclusive, Scan::exclusive}) {
+        segmented_scan(kind, X.view(), H.view(), Y.view(), q());
+        const Dense<T> y = download<T>(Y, q());
+        expect_scan(y, plain_scan<T>(kind, x, &heads), name(kind, very_long) + ", " + what);
+        segmented_scan(kind, X.view(), H.view(), Y.view(), q());
+        expect_same(download<T>(Y, q()), y, what + ", again");
+      }
+    };
+    Dense<std::int32_t> heads = small_integers(very_long, 5000, 15);
+    for (std::int64_t i = 0; i < very_long; ++i) heads[i] = heads[i] == 0;
+    check(heads, "a segment in 5000");
+    for (std::int64_t i = 0; i < very_long; ++i) heads[i] = 0;
+    check(heads, "no start");
+    for (const std::int64_t at : {std::int64_t(1), very_long / 2, very_long - 1}) heads[at] = -1;
+    check(heads, "three starts");
+    for (std::int64_t i = 0; i < very_long; i += 1024 * 17) heads[i] = heads[i == 0 ? 0 : i - 1] = 1;
+    check(heads, "starts around multiples of 17408");
+  });
+}
+
 TEST_P(Scans, TheSameBitsAgainAndAgain) {
   with_prim_type([&]<class T>(T) {
     const Dense<T> x = numbers<T>(very_long, 4);
