@@ -8,12 +8,16 @@
 //          |   |     |      |                 rest   the same as `next` for all other columns, and the exchange of rows
 //          +---+-----+------+                        for the columns left of K
 //
+// Where the products decide, a third queue takes the columns of the panel after the next out of `rest`, so that the next
+// step's panel does not wait for the product of the rest.
+//
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left: narrow blocks where the panels decide, wide ones where the
 // products do.
 //
 // A large square matrix is row-major meanwhile, that is, transposed in its place: the exchange of rows, which would touch
-// one element here and there, then moves contiguous memory. Its panels are factored in a column-major copy.
+// one element here and there, then moves contiguous memory. Its panels are factored in a column-major copy, from which
+// `next` takes L, so that the way back is not in the way.
 #include "lu_native.hpp"
 
 #include <algorithm>
@@ -220,7 +224,7 @@ class NativeLu {
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
-  // Where the products decide, the panels may be one block further ahead than what is left of the columns.
+  // Whether the columns of the panel after the next have a queue: in double precision, where the products decide.
   static constexpr bool looks_further = !single;
   static constexpr std::int64_t least = single ? six_bf16_least : as_real_least;
 
