@@ -55,10 +55,15 @@ class GivensQr {
     for (std::int64_t t; (t = next_++) < a_.count();) {
       a_.load(A_, t);
       for (std::int64_t p = 0; p < std::min(t, slabs()); ++p) {
-        for (Spin spin(patience_); !is_made(p);)
-          if (!panels_.help(made(), rank) && (t - p <= helpers || !advance(mine))) spin.turn();
-        if (p + 1 < t || t >= slabs()) reflect_A(p, t);  // block t - 1 comes with making block t
+        if (p + 1 == t) open(t);
+        std::int64_t now;
+        for (Spin spin(patience_); (now = made()) <= p;)
+          if (!panels_.help(now, rank) && (t - p <= helpers || !advance(mine))) spin.turn();
+        if (p + 1 == t && t < slabs()) break;  // block t - 1 comes with making block t
+        if (t - now > helpers) panels_.help(now, rank);
+        reflect_A(p, t);
       }
+      if (t == 0) open(t);
       if (t < slabs()) make(t, rank);
       store_R(t);
     }
@@ -80,7 +85,6 @@ class GivensQr {
 
   /// The blocks that are made.
   std::int64_t made() const { return made_.load(std::memory_order_acquire); }
-  bool is_made(std::int64_t p) const { return made() > p; }
   /// Whether slab t of A has nonzeros in the rows of slab p's rotations.
   bool reaches(std::int64_t p, std::int64_t t) const {
     const std::int64_t bottom = std::min(A_.rows, shape(p).row0 + shape(p).rows);
@@ -96,12 +100,16 @@ class GivensQr {
     kernels_.reflect(top(a_, p, p), blocks_.minus_T(p), top(q_, p, t), shape(p).rows);
   }
 
+  /// Whether slab t of Q has columns beside those of the block.
+  bool beside(std::int64_t t) const { return shape(t).width < std::min(K, Q_.cols - shape(t).row0); }
+  void open(std::int64_t t) {
+    if (t < slabs())
+      panels_.open(t, t > 0 && reaches(t - 1, t), beside(t) || t + 1 < std::max(a_.count(), q_.count()));
+  }
   /// Block t, and what it brings to slab t of Q.
   void make(std::int64_t t, int rank) {
-    // columns beside those of the block
-    const bool beside = shape(t).width < std::min(K, Q_.cols - shape(t).row0);
-    panels_.make(t, t > 0 && reaches(t - 1, t), beside || t + 1 < std::max(a_.count(), q_.count()), rank);
-    if (beside) {
+    panels_.make(t, rank);
+    if (beside(t)) {
       q_.load_unit(t, K, q_.slab(t));
       reflect_Q(t, t);
       for (std::int64_t i = 0; i < shape(t).rows; ++i)
