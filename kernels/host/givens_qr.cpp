@@ -200,10 +200,10 @@ void givens_qr(View<T> A, View<T> Q, View<T> R, Queue& q) {
   const int threads = threads_for(pairs, grain, team.size());
   q.wait();  // the rotations' number and place follow from the zeros of A
   std::optional<Team::Session> awake;
-  if (threads > 1) awake.emplace(team);
+  if (threads > 1) awake.emplace(team, threads);
   const Envelope shape = envelope(A);
   GivensQr<T> work(A, Q, R, shape, threads, q);
-  q.submit("givens_qr", [&] { team.run(threads, [&](Team::Member& me) { work.run(me.rank()); }); });
+  q.submit("givens_qr", [&] { team.run_whoever_comes(threads, [&](Team::Member& me) { work.run(me.rank()); }); });
   q.wait();
 }
 

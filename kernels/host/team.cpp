@@ -25,6 +25,8 @@ namespace {
 
 // Between the jobs of a session there is the GPU's work, up to milliseconds of it.
 constexpr long idle_patience = 25000;
+// After the last session or job: some 50 us, of 16 turns of a spin each.
+constexpr int linger = 80;
 
 }  // namespace
 
@@ -40,8 +42,10 @@ struct alignas(64) Team::Member::Box {
 struct Team::Impl {
   using Box = Member::Box;
   struct alignas(64) Done {
-    std::atomic<std::uint64_t> job{0};  // the last job that this thread has finished
-    std::uint64_t epoch = 0;            // its last exchange
+    std::atomic<std::uint64_t> job{0};    // the last job that this thread has finished
+    std::atomic<std::uint64_t> begun{0};  // and begun, or has been too late for
+    std::atomic<int> signal{0};           // changes with every job and session: what the thread waits for when asleep
+    std::uint64_t epoch = 0;              // its last exchange
     std::exception_ptr error;
   };
 
@@ -50,8 +54,8 @@ struct Team::Impl {
   static constexpr std::uint64_t stop = ~std::uint64_t(0);
 
   alignas(64) std::atomic<std::uint64_t> job{0};
-  alignas(64) std::atomic<int> signal{0};  // changes with every job and session: what sleeping threads wait for
   alignas(64) std::atomic<int> sessions{0};
+  std::atomic<int> awake{0};  // threads that spin during the sessions
   std::atomic<bool> busy{false};
   alignas(64) std::atomic<bool> failed{false};  // a member of the running job has thrown
 
@@ -68,9 +72,12 @@ struct Team::Impl {
   }
   void unlock() noexcept { busy.store(false, std::memory_order_release); }
 
-  void announce() noexcept {
-    signal.fetch_add(1);
-    signal.notify_all();
+  /// To the threads 1 ... count - 1.
+  void announce(int count) noexcept {
+    for (int rank = 1; rank < count; ++rank) {
+      done[rank].signal.fetch_add(1);
+      done[rank].signal.notify_one();
+    }
   }
 
   /// Starts threads until `wanted` (the caller counted) can run; returns how many can. Needs the lock.
@@ -96,22 +103,36 @@ struct Team::Impl {
       const std::uint64_t now = job.load(std::memory_order_acquire);
       if (now == stop) return;
       if (now == seen) {
-        idle(seen);
+        idle(rank, seen);
         continue;
       }
       seen = now;
-      if (rank < static_cast<int>(now & size_mask)) take_part(rank, now);
+      if (rank < static_cast<int>(now & size_mask) && begin(rank, now)) take_part(rank, now);
     }
   }
 
-  void idle(std::uint64_t seen) noexcept {
+  /// Spins during a session and a little longer, then sleeps; returns when there may be a job.
+  void idle(int rank, std::uint64_t seen) noexcept {
+    std::atomic<int>& signal = done[rank].signal;
     const int before = signal.load();
-    if (sessions.load() > 0) {
-      for (Spin spin(idle_patience); job.load(std::memory_order_acquire) == seen;)
-        if (spin.turn() && sessions.load() == 0) return;
-    } else if (job.load() == seen) {
-      signal.wait(before);
+    int left = linger;
+    for (Spin spin(idle_patience); job.load(std::memory_order_acquire) == seen;) {
+      if (!spin.turn()) continue;
+      if (sessions.load() > 0 && rank < awake.load()) {
+        left = linger;
+      } else if (--left == 0) {
+        if (job.load() == seen) signal.wait(before);
+        return;
+      }
     }
+  }
+
+  /// Whether thread `rank` is the first to say this of the job: the thread itself, or the caller, who goes on without it.
+  bool begin(int rank, std::uint64_t now) noexcept {
+    std::uint64_t last = done[rank].begun.load(std::memory_order_relaxed);
+    while (last < now)
+      if (done[rank].begun.compare_exchange_weak(last, now, std::memory_order_acq_rel)) return true;
+    return false;
   }
 
   void take_part(int rank, std::uint64_t now) noexcept {
@@ -129,19 +150,20 @@ struct Team::Impl {
     mine.job.store(now, std::memory_order_release);
   }
 
-  /// Runs the job on `size` > 1 threads. Needs the lock.
-  void run(int size, void (*call_)(void*, Member&), void* work_) {
+  /// Runs the job on `size` > 1 threads, or on those that begin before the caller is through. Needs the lock.
+  void run(int size, void (*call_)(void*, Member&), void* work_, bool all) {
     call = call_;
     work = work_;
     failed.store(false, std::memory_order_relaxed);
     const std::uint64_t now = (job.load(std::memory_order_relaxed) & ~size_mask) + size_mask + 1 + size;
     job.store(now);
-    announce();
+    announce(size);
     take_part(0, now);
     std::exception_ptr error = done[0].error;
     done[0].error = nullptr;
     std::uint64_t last = done[0].epoch;
     for (int rank = 1; rank < size; ++rank) {
+      if (!all && begin(rank, now)) continue;
       Spin spin(size > team->size_ ? 0 : long_patience);
       while (done[rank].job.load(std::memory_order_acquire) != now) spin.turn();
       last = std::max(last, done[rank].epoch);
@@ -175,7 +197,7 @@ void Team::Member::exchange() {
   }
 }
 
-void Team::run(int threads, void (*call)(void*, Member&), void* work) {
+void Team::run(int threads, void (*call)(void*, Member&), void* work, bool all) {
   threads = std::min(threads <= 0 ? size_ : threads, max_threads);
   struct Lock {
     Impl* impl;
@@ -186,20 +208,23 @@ void Team::run(int threads, void (*call)(void*, Member&), void* work) {
   if (threads > 1 && impl_->try_lock()) {
     lock.impl = impl_;
     threads = impl_->grow(threads);
-    if (threads > 1) return impl_->run(threads, call, work);
+    if (threads > 1) return impl_->run(threads, call, work, all);
   }
   Member::Box boxes[2];
   Member alone(this, boxes, 0, 1, 0);
   call(work, alone);
 }
 
-Team::Session::Session(Team& team) : team_(team) {
+Team::Session::Session(Team& team, int threads) : team_(team) {
+  threads = threads <= 0 ? team.size_ : std::min(threads, max_threads);
   if (team.impl_->try_lock()) {
-    team.impl_->grow(team.size_);
+    team.impl_->grow(threads);
     team.impl_->unlock();
   }
+  // another session at the same time that wants fewer only lets some threads sleep
+  team.impl_->awake.store(threads);
   team.impl_->sessions.fetch_add(1);
-  team.impl_->announce();
+  team.impl_->announce(threads);
 }
 
 Team::Session::~Session() {
@@ -256,7 +281,7 @@ struct TeamOwner {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     state.job.store(Team::Impl::stop);
-    state.announce();
+    state.announce(Team::max_threads);
     for (std::thread& thread : state.threads) thread.join();
     state.threads.clear();  // the lock is kept: a later run does its work alone
   }

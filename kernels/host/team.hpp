@@ -70,11 +70,20 @@ class Team {
         const_cast<void*>(static_cast<const void*>(std::addressof(work))));
   }
 
-  /// While one is alive, the team's threads spin for work instead of sleeping, so that run() starts within about a
-  /// microsecond.
+  /// run() for work whose parts are done by whoever comes, without barriers: a thread that has not begun when the caller
+  /// is through takes no part, and is not waited for.
+  template <class Work>
+  void run_whoever_comes(int threads, Work&& work) {
+    run(
+        threads, [](void* w, Member& m) { (*static_cast<std::remove_reference_t<Work>*>(w))(m); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(work))), false);
+  }
+
+  /// While one is alive, the team's threads, or the first `threads` of them, spin for work instead of sleeping, so that
+  /// run() starts within about a microsecond. They go on for some 50 us after it, since the next call is often near.
   class Session {
    public:
-    explicit Session(Team& team);
+    explicit Session(Team& team, int threads = 0);
     Session() : Session(shared()) {}
     ~Session();
     Session(const Session&) = delete;
@@ -91,7 +100,7 @@ class Team {
   struct Impl;
   explicit Team(int size);
   friend struct TeamOwner;
-  void run(int threads, void (*call)(void*, Member&), void* work);
+  void run(int threads, void (*call)(void*, Member&), void* work, bool all = true);
   int size_;
   Impl* impl_;  // never freed: threads may outlive static objects
 };
