@@ -212,13 +212,14 @@ DEVOBJ_INLINE void turn_columns(const LaneRows<R>& rows, Index c0, const R* numb
     const Index here = inverse ? rows.count - 1 - i : i;
     R* const row = rows.y + here * rows.stride;
     const V* const number = reinterpret_cast<const V*>(numbers + here * (1 + P) * N);
+    const V cosine = number[0];
     V s[P];
     for (int p = 0; p < P; ++p) s[p] = inverse ? -number[1 + p] : number[1 + p];
 #pragma GCC unroll 16
     for (int c = 0; c < C; ++c) {
       V y[P];
       for (int p = 0; p < P; ++p) y[p] = *at(row, c, p);
-      turn_lanes<R, P, N>(x[c], y, number[0], s);
+      turn_lanes<R, P, N>(x[c], y, cosine, s);
       for (int p = 0; p < P; ++p) *at(row, c, p) = y[p];
     }
   }
