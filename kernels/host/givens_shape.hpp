@@ -77,7 +77,8 @@ struct PanelShapes {
   }
   /// As many as have row j of their triangles among the nonzeros of column j, or none.
   static int lanes(std::int64_t rows, const std::vector<std::int64_t>& reach, std::int64_t row0) {
-    for (std::int64_t lanes = givens_kernels<R, P>().most_lanes; lanes > 1; lanes /= 2) {
+    const GivensKernels<R>& kernels = givens_kernels<R, P>();
+    for (std::int64_t lanes = kernels.most_lanes; lanes >= kernels.least_lanes; lanes /= 2) {
       bool fit = rows >= lanes * K;
       for (std::int64_t j = 0; fit && j < std::ssize(reach); ++j)
         fit = reach[j] <= row0 || reach[j] - row0 >= lanes * (j + 1);

@@ -105,9 +105,9 @@ struct GivensKernels {
   /// slab = A, rows x slab_columns real numbers, and back.
   void (*pack)(const R* A, std::int64_t lda, std::int64_t rows, R* slab);
   void (*unpack)(const R* slab, std::int64_t rows, R* A, std::int64_t lda);
-  /// A vector's numbers. A slab's rows can be eliminated in this many lanes, or a half, a quarter, ... of them, two at
-  /// least, if each lane has slab_columns rows.
-  std::int64_t most_lanes;
+  /// A slab's rows can be eliminated in this many lanes (a vector's numbers), or a half, ... of them down to the least,
+  /// if each lane has slab_columns rows.
+  std::int64_t most_lanes, least_lanes;
   /// The triangle (slab_columns lines, zeros below) that rotations make of a slab's rows; of the staircases the bottoms
   /// count, and the numbers (lane_numbers) are where stairs[0] has them. `work` has lane_rows(rows) lines.
   void (*eliminate_lanes)(const R* slab, std::int64_t rows, std::int64_t columns, int lanes, const Staircase<R>* stairs,

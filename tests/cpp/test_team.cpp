@@ -134,11 +134,49 @@ TEST(Team, ExceptionsReachTheCaller) {
   }
 }
 
+/// All parts are done once, by whoever comes; nobody is at work after the return, and nobody else's absence is waited for.
+TEST(Team, WhoeverComes) {
+  Team& team = Team::shared();
+  for (int threads : {1, 2, 5, 40})
+    for (int round = 0; round < 200; ++round) {
+      constexpr int parts = 60;
+      std::atomic<int> next{0}, inside{0}, members{0};
+      std::vector<int> done(parts, 0);
+      team.run_whoever_comes(threads, [&](Team::Member& me) {
+        ++inside;
+        ++members;
+        EXPECT_LT(me.rank(), threads);
+        for (int i; (i = next++) < parts;) done[i] += 1;
+        --inside;
+      });
+      ASSERT_EQ(inside, 0);
+      ASSERT_EQ(done, std::vector<int>(parts, 1));
+      ASSERT_GE(members, 1);
+      ASSERT_LE(members, threads);
+      if (round % 50 == 0) {
+        EXPECT_EQ(census(4), 4) << "all threads come to the next job";
+      }
+    }
+  for (int thrower : {0, 1}) {
+    std::atomic<bool> thrown{false};
+    const auto work = [&](Team::Member& me) {
+      if (me.rank() == thrower) {
+        thrown = true;
+        throw std::runtime_error("whoever");
+      }
+      while (me.rank() == 0 && !thrown) std::this_thread::yield();
+    };
+    EXPECT_THROW(team.run_whoever_comes(2, work), std::runtime_error);
+  }
+}
+
 TEST(Team, SessionsKeepThreadsAwake) {
   {
     Team::Session outer(Team::shared());
     Team::Session inner;
     for (int i = 0; i < 300; ++i) EXPECT_EQ(census(2), 2);
+    Team::Session few(Team::shared(), 2);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(census(i % 5 + 1), i % 5 + 1) << "with more threads than the session's";
   }
   for (int i = 0; i < 20; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
