@@ -48,11 +48,13 @@ class GivensQr {
         panels_(shapes_, a_, q_, blocks_, A.rows, threads, patience_, q),
         taken_(static_cast<std::size_t>(q_.count())) {}
 
-  /// A thread's share: slabs of A in their order, and whenever it has to wait, and at the end, parts of the block that
-  /// all wait for, and slabs of Q.
-  void run(int rank) {
+  /// A thread's turn: slabs of A in their order, as long as there are any; whenever it has to wait, and at the end, parts
+  /// of the block that all wait for and slabs of Q.
+  Team::Turn turn(int rank) {
     SlabOfQ mine;
-    for (std::int64_t t; (t = next_++) < a_.count();) {
+    bool something = false;
+    for (std::int64_t t; next_.load(std::memory_order_relaxed) < a_.count() && (t = next_++) < a_.count();) {
+      something = true;
       a_.load(A_, t);
       for (std::int64_t p = 0; p < std::min(t, slabs()); ++p) {
         if (p + 1 == t) open(t);
@@ -67,7 +69,10 @@ class GivensQr {
       if (t < slabs()) make(t, rank);
       store_R(t);
     }
-    for (Spin spin(patience_); panels_.help(made(), rank) || advance(mine) || !none_left();) spin.turn();
+    do {
+      something |= panels_.help(made(), rank) || advance(mine);
+    } while (mine.slab >= 0);
+    return something ? Team::Turn::something : none_left() ? Team::Turn::finished : Team::Turn::nothing;
   }
 
  private:
@@ -203,7 +208,7 @@ void givens_qr(View<T> A, View<T> Q, View<T> R, Queue& q) {
   if (threads > 1) awake.emplace(team, threads);
   const Envelope shape = envelope(A);
   GivensQr<T> work(A, Q, R, shape, threads, q);
-  q.submit("givens_qr", [&] { team.run_whoever_comes(threads, [&](Team::Member& me) { work.run(me.rank()); }); });
+  q.submit("givens_qr", [&] { team.run_turns(threads, [&](Team::Member& me) { return work.turn(me.rank()); }); });
   q.wait();
 }
 

@@ -4,7 +4,9 @@ template <class R>
 using Four __attribute__((vector_size(4 * sizeof(R)))) = R;
 /// The same at any address.
 template <class R>
-using FourAnywhere __attribute__((vector_size(4 * sizeof(R)), aligned(sizeof(R)))) = R;
+struct Anywhere {
+  typedef R Four __attribute__((vector_size(4 * sizeof(R)), aligned(sizeof(R)), may_alias));
+};
 
 /// Transposed in place; within halves first for doubles, whose vectors have two of them.
 template <class R>
@@ -29,8 +31,8 @@ DEVOBJ_INLINE void transpose(Four<R>& a, Four<R>& b, Four<R>& c, Four<R>& d) {
 /// A 4 x 4 tile of distance `from` between its columns (rows) to one of distance `to` between its rows (columns).
 template <class R>
 DEVOBJ_INLINE void transpose_tile(const R* x, Index from, R* y, Index to) {
-  const auto in = [=](Index k) { return reinterpret_cast<const FourAnywhere<R>*>(x + k * from); };
-  const auto out = [=](Index k) { return reinterpret_cast<FourAnywhere<R>*>(y + k * to); };
+  const auto in = [=](Index k) { return reinterpret_cast<const typename Anywhere<R>::Four*>(x + k * from); };
+  const auto out = [=](Index k) { return reinterpret_cast<typename Anywhere<R>::Four*>(y + k * to); };
   Four<R> a = *in(0), b = *in(1), c = *in(2), d = *in(3);
   transpose<R>(a, b, c, d);
   *out(0) = a;

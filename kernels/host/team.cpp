@@ -42,10 +42,10 @@ struct alignas(64) Team::Member::Box {
 struct Team::Impl {
   using Box = Member::Box;
   struct alignas(64) Done {
-    std::atomic<std::uint64_t> job{0};    // the last job that this thread has finished
-    std::atomic<std::uint64_t> begun{0};  // and begun, or has been too late for
-    std::atomic<int> signal{0};           // changes with every job and session: what the thread waits for when asleep
-    std::uint64_t epoch = 0;              // its last exchange
+    std::atomic<std::uint64_t> job{0};   // the last job that this thread has finished
+    std::atomic<std::uint64_t> gate{0};  // the job whose turn it has (inside), or that is over for it
+    std::atomic<int> signal{0};          // changes with every job and session: what the thread waits for when asleep
+    std::uint64_t epoch = 0;             // its last exchange
     std::exception_ptr error;
   };
 
@@ -59,7 +59,7 @@ struct Team::Impl {
   std::atomic<bool> busy{false};
   alignas(64) std::atomic<bool> failed{false};  // a member of the running job has thrown
 
-  void (*call)(void*, Member&) = nullptr;
+  Turn (*call)(void*, Member&) = nullptr;
   void* work = nullptr;
   std::uint64_t epoch = 2;
   std::vector<std::thread> threads;
@@ -107,7 +107,7 @@ struct Team::Impl {
         continue;
       }
       seen = now;
-      if (rank < static_cast<int>(now & size_mask) && begin(rank, now)) take_part(rank, now);
+      if (rank < static_cast<int>(now & size_mask)) take_part(rank, now);
     }
   }
 
@@ -127,20 +127,49 @@ struct Team::Impl {
     }
   }
 
-  /// Whether thread `rank` is the first to say this of the job: the thread itself, or the caller, who goes on without it.
-  bool begin(int rank, std::uint64_t now) noexcept {
-    std::uint64_t last = done[rank].begun.load(std::memory_order_relaxed);
-    while (last < now)
-      if (done[rank].begun.compare_exchange_weak(last, now, std::memory_order_acq_rel)) return true;
+  // A thread's gate during job `now`: now - 1 within a turn, now when the job is over for it, less before and between
+  // turns. (Numbers of jobs differ by more than their size, which is 2 or more.)
+  bool enter(int rank, std::uint64_t now) noexcept {
+    std::uint64_t gate = done[rank].gate.load(std::memory_order_relaxed);
+    while (gate < now - 1)
+      if (done[rank].gate.compare_exchange_weak(gate, now - 1, std::memory_order_acq_rel)) return true;
     return false;
+  }
+  void leave(int rank, std::uint64_t now) noexcept { done[rank].gate.store(now - 2, std::memory_order_release); }
+  /// Waits for the end of the thread's turn, if it has one, and lets it have no other.
+  void close(int rank, std::uint64_t now) noexcept {
+    std::uint64_t gate = done[rank].gate.load(std::memory_order_acquire);
+    for (Spin spin(patience(now)); gate != now;) {
+      if (gate == now - 1) {
+        spin.turn();
+        gate = done[rank].gate.load(std::memory_order_acquire);
+      } else if (done[rank].gate.compare_exchange_weak(gate, now, std::memory_order_acq_rel)) {
+        return;
+      }
+    }
+  }
+  long patience(std::uint64_t now) const noexcept {
+    return static_cast<int>(now & size_mask) > team->size_ ? 0 : long_patience;
   }
 
   void take_part(int rank, std::uint64_t now) noexcept {
+    for (Spin spin(patience(now)); enter(rank, now);) {
+      const Turn turn = take_turn(rank, now);
+      leave(rank, now);
+      if (turn == Turn::finished) return;
+      if (turn == Turn::nothing)
+        spin.turn();
+      else
+        spin = Spin(patience(now));
+    }
+  }
+  Turn take_turn(int rank, std::uint64_t now) noexcept {
     Member me(team, boxes.get(), rank, static_cast<int>(now & size_mask), epoch);
     Done& mine = done[rank];
     mine.error = nullptr;
+    Turn turn = Turn::finished;
     try {
-      call(work, me);
+      turn = call(work, me);
     } catch (const Member::Released&) {
     } catch (...) {
       mine.error = std::current_exception();
@@ -148,10 +177,11 @@ struct Team::Impl {
     }
     mine.epoch = me.epoch_;
     mine.job.store(now, std::memory_order_release);
+    return turn;
   }
 
-  /// Runs the job on `size` > 1 threads, or on those that begin before the caller is through. Needs the lock.
-  void run(int size, void (*call_)(void*, Member&), void* work_, bool all) {
+  /// Runs the job on `size` > 1 threads; by turns, on those that come. Needs the lock.
+  void run(int size, Turn (*call_)(void*, Member&), void* work_, bool turns) {
     call = call_;
     work = work_;
     failed.store(false, std::memory_order_relaxed);
@@ -163,9 +193,10 @@ struct Team::Impl {
     done[0].error = nullptr;
     std::uint64_t last = done[0].epoch;
     for (int rank = 1; rank < size; ++rank) {
-      if (!all && begin(rank, now)) continue;
-      Spin spin(size > team->size_ ? 0 : long_patience);
-      while (done[rank].job.load(std::memory_order_acquire) != now) spin.turn();
+      if (turns)
+        close(rank, now);
+      else
+        for (Spin spin(patience(now)); done[rank].job.load(std::memory_order_acquire) != now;) spin.turn();
       last = std::max(last, done[rank].epoch);
       if (!error) error = done[rank].error;
       done[rank].error = nullptr;
@@ -197,7 +228,7 @@ void Team::Member::exchange() {
   }
 }
 
-void Team::run(int threads, void (*call)(void*, Member&), void* work, bool all) {
+void Team::run(int threads, Turn (*call)(void*, Member&), void* work, bool turns) {
   threads = std::min(threads <= 0 ? size_ : threads, max_threads);
   struct Lock {
     Impl* impl;
@@ -208,11 +239,12 @@ void Team::run(int threads, void (*call)(void*, Member&), void* work, bool all) 
   if (threads > 1 && impl_->try_lock()) {
     lock.impl = impl_;
     threads = impl_->grow(threads);
-    if (threads > 1) return impl_->run(threads, call, work, all);
+    if (threads > 1) return impl_->run(threads, call, work, turns);
   }
   Member::Box boxes[2];
   Member alone(this, boxes, 0, 1, 0);
-  call(work, alone);
+  while (call(work, alone) != Turn::finished) {
+  }
 }
 
 Team::Session::Session(Team& team, int threads) : team_(team) {

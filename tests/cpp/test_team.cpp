@@ -134,39 +134,55 @@ TEST(Team, ExceptionsReachTheCaller) {
   }
 }
 
-/// All parts are done once, by whoever comes; nobody is at work after the return, and nobody else's absence is waited for.
-TEST(Team, WhoeverComes) {
+/// All parts are done once, by whoever comes; nobody is at work after the return.
+TEST(Team, Turns) {
   Team& team = Team::shared();
   for (int threads : {1, 2, 5, 40})
     for (int round = 0; round < 200; ++round) {
       constexpr int parts = 60;
-      std::atomic<int> next{0}, inside{0}, members{0};
+      std::atomic<int> next{0}, inside{0}, wrong{0};
       std::vector<int> done(parts, 0);
-      team.run_whoever_comes(threads, [&](Team::Member& me) {
+      team.run_turns(threads, [&](Team::Member& me) {
         ++inside;
-        ++members;
-        EXPECT_LT(me.rank(), threads);
-        for (int i; (i = next++) < parts;) done[i] += 1;
+        wrong += me.rank() >= threads;
+        const int i = next++;
+        if (i < parts) done[i] += 1;
         --inside;
+        return i < parts       ? i % 7 == 0 ? Team::Turn::nothing : Team::Turn::something
+               : i < 2 * parts ? Team::Turn::nothing
+                               : Team::Turn::finished;
       });
       ASSERT_EQ(inside, 0);
+      ASSERT_EQ(wrong, 0);
       ASSERT_EQ(done, std::vector<int>(parts, 1));
-      ASSERT_GE(members, 1);
-      ASSERT_LE(members, threads);
       if (round % 50 == 0) {
         EXPECT_EQ(census(4), 4) << "all threads come to the next job";
       }
     }
+}
+
+/// The caller waits for a turn that another thread has, not for a thread between two turns.
+TEST(Team, TurnsInHandAreWaitedFor) {
+  std::atomic<bool> begun{false}, ended{false};
+  Team::shared().run_turns(2, [&](Team::Member& me) {
+    if (me.rank() == 0) return begun ? Team::Turn::finished : Team::Turn::nothing;
+    if (begun.exchange(true)) return Team::Turn::nothing;  // for ever, if the caller let it
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ended = true;
+    return Team::Turn::something;
+  });
+  EXPECT_TRUE(ended);
+}
+
+TEST(Team, ExceptionsOfTurnsReachTheCaller) {
   for (int thrower : {0, 1}) {
     std::atomic<bool> thrown{false};
-    const auto work = [&](Team::Member& me) {
-      if (me.rank() == thrower) {
-        thrown = true;
-        throw std::runtime_error("whoever");
-      }
-      while (me.rank() == 0 && !thrown) std::this_thread::yield();
+    const auto turn = [&](Team::Member& me) {
+      if (me.rank() == thrower && !thrown.exchange(true)) throw std::runtime_error("turn");
+      return thrown ? Team::Turn::finished : Team::Turn::nothing;
     };
-    EXPECT_THROW(team.run_whoever_comes(2, work), std::runtime_error);
+    EXPECT_THROW(Team::shared().run_turns(2, turn), std::runtime_error) << thrower;
+    EXPECT_EQ(census(4), 4) << "the team works afterwards";
   }
 }
 
