@@ -20,32 +20,12 @@
 #include <vector>
 
 #include "kernels/host/cached_matrix.hpp"
+#include "kernels/host/givens_blocks.hpp"
 #include "kernels/host/givens_shape.hpp"
 #include "kernels/host/slabs.hpp"
 #include "kernels/host/spin.hpp"
 
 namespace devobj::host {
-
-/// Blocks of reflectors: V in the place of a slab of A, from its first row on, and what belongs to it.
-template <class T>
-class GivensBlocks {
-  using R = real_t<T>;
-  static constexpr int P = Slabs<T>::P;
-  static constexpr std::int64_t K = Slabs<T>::width, lines = K * line<R>;
-
- public:
-  GivensBlocks(std::int64_t count, Queue& q) : memory_(4 * lines + line<R>, count, q) {}
-  R* minus_T(std::int64_t p) const { return memory_.data + p * memory_.ld; }
-  R* minus_TH(std::int64_t p) const { return minus_T(p) + lines; }
-  /// R's rows of slab p from its first row on.
-  R* triangle(std::int64_t p) const { return minus_TH(p) + lines; }
-  /// -U^-1 of V = Q1 U^-1.
-  R* minus_inverse(std::int64_t p) const { return triangle(p) + lines; }
-  R* signs(std::int64_t p) const { return minus_inverse(p) + lines; }
-
- private:
-  const CachedMatrix<R> memory_;
-};
 
 template <class T>
 class GivensPanels {
@@ -254,8 +234,7 @@ class GivensPanels {
       return kernels_.eliminate_lanes(rows, here.rows, shape(t).columns, here.lanes, to, lanes(rank), triangle);
     kernels_.eliminate(rows, shape(t).columns, to);
     for (std::int64_t i = 0; i < K; ++i)
-      for (std::int64_t e = 0; e < L; ++e)
-        triangle[i * L + e] = i >= here.rows || e % K < i ? R(0) : rows[i * L + e];
+      for (std::int64_t e = 0; e < L; ++e) triangle[i * L + e] = i >= here.rows || e % K < i ? R(0) : rows[i * L + e];
   }
   /// R's triangle of slab t, and the tops of its parts' Q1 in the stack.
   void merge(std::int64_t t) const {

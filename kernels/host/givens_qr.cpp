@@ -108,8 +108,7 @@ class GivensQr {
   /// Whether slab t of Q has columns beside those of the block.
   bool beside(std::int64_t t) const { return shape(t).width < std::min(K, Q_.cols - shape(t).row0); }
   void open(std::int64_t t) {
-    if (t < slabs())
-      panels_.open(t, t > 0 && reaches(t - 1, t), beside(t) || t + 1 < std::max(a_.count(), q_.count()));
+    if (t < slabs()) panels_.open(t, t > 0 && reaches(t - 1, t), beside(t) || t + 1 < std::max(a_.count(), q_.count()));
   }
   /// Block t, and what it brings to slab t of Q.
   void make(std::int64_t t, int rank) {
@@ -208,7 +207,10 @@ void givens_qr(View<T> A, View<T> Q, View<T> R, Queue& q) {
   if (threads > 1) awake.emplace(team, threads);
   const Envelope shape = envelope(A);
   GivensQr<T> work(A, Q, R, shape, threads, q);
-  q.submit("givens_qr", [&] { team.run_turns(threads, [&](Team::Member& me) { return work.turn(me.rank()); }); });
+  q.submit("givens_qr", [&] {
+    awake.reset();  // who has nothing more to do gives way
+    team.run_turns(threads, [&](Team::Member& me) { return work.turn(me.rank()); });
+  });
   q.wait();
 }
 

@@ -53,7 +53,7 @@ constexpr std::int64_t number_of(std::int64_t u, int q, int width) {
 
 /// Numbers of all rotations that merge two triangles.
 template <class R, int P>
-constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P> * slab_columns<R, P>;
+constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P>* slab_columns<R, P>;
 
 /// The numbers of all rotations that make one triangle of rows in `lanes` lanes (givens_simd_lanes.inl), at most.
 template <class R, int P>

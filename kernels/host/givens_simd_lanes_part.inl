@@ -173,8 +173,7 @@ void eliminate_lanes(const R* slab, Index rows, Index columns, int lanes, const 
   }
 }
 template <class R, int P, int N = static_cast<int>(VL<R>)>
-void back_lanes(const R* triangle, Index rows, Index columns, int lanes, const Staircase<R>* stairs, R* work,
-                R* slab) {
+void back_lanes(const R* triangle, Index rows, Index columns, int lanes, const Staircase<R>* stairs, R* work, R* slab) {
   if constexpr (N >= least_lanes<R>) {
     if (lanes < N) return back_lanes<R, P, N / 2>(triangle, rows, columns, lanes, stairs, work, slab);
     lanes_back<R, P, N>(triangle, {work, rows, columns, lane_rows(rows), stairs}, stairs[0].numbers, slab);

@@ -44,6 +44,7 @@ struct Team::Impl {
   struct alignas(64) Done {
     std::atomic<std::uint64_t> job{0};   // the last job that this thread has finished
     std::atomic<std::uint64_t> gate{0};  // the job whose turn it has (inside), or that is over for it
+    std::atomic<int> cpu{-1};            // where it was last seen
     std::atomic<int> signal{0};          // changes with every job and session: what the thread waits for when asleep
     std::uint64_t epoch = 0;             // its last exchange
     std::exception_ptr error;
@@ -107,23 +108,50 @@ struct Team::Impl {
         continue;
       }
       seen = now;
-      if (rank < static_cast<int>(now & size_mask)) take_part(rank, now);
+      if (rank >= static_cast<int>(now & size_mask)) continue;
+      step_aside(rank);
+      take_part(rank, now);
     }
   }
 
-  /// Spins during a session and a little longer, then sleeps; returns when there may be a job.
+  /// Spins during a session and, yielding, a little longer, then sleeps; returns when there may be a job.
   void idle(int rank, std::uint64_t seen) noexcept {
     std::atomic<int>& signal = done[rank].signal;
     const int before = signal.load();
+    bool session = true;
     int left = linger;
-    for (Spin spin(idle_patience); job.load(std::memory_order_acquire) == seen;) {
-      if (!spin.turn()) continue;
-      if (sessions.load() > 0 && rank < awake.load()) {
+    Spin patient(idle_patience), polite(1);
+    while (job.load(std::memory_order_acquire) == seen) {
+      if (!(session ? patient : polite).turn()) continue;
+      session = sessions.load() > 0 && rank < awake.load();
+      if (session) {
         left = linger;
       } else if (--left == 0) {
         if (job.load() == seen) signal.wait(before);
-        return;
+        return step_aside(rank);
       }
+    }
+  }
+
+  /// Linux likes to wake a thread on its waker's core, where it would stay beside the caller while other cores have
+  /// nothing to do: there it moves to a core on which no other thread of the team was seen.
+  void step_aside(int rank) noexcept {
+    const int here = sched_getcpu();
+    done[rank].cpu.store(here, std::memory_order_relaxed);
+    cpu_set_t mine;
+    if (here != done[0].cpu.load(std::memory_order_relaxed) || sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+    cpu_set_t free = mine;
+    for (int other = 0; other < team->size_; ++other)
+      if (const int cpu = done[other].cpu.load(std::memory_order_relaxed); cpu >= 0) CPU_CLR(cpu, &free);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (!CPU_ISSET(cpu, &free)) continue;
+      cpu_set_t there;
+      CPU_ZERO(&there);
+      CPU_SET(cpu, &there);
+      if (sched_setaffinity(0, sizeof there, &there) != 0) return;
+      sched_setaffinity(0, sizeof mine, &mine);
+      done[rank].cpu.store(cpu, std::memory_order_relaxed);
+      return;
     }
   }
 
@@ -186,6 +214,7 @@ struct Team::Impl {
     work = work_;
     failed.store(false, std::memory_order_relaxed);
     const std::uint64_t now = (job.load(std::memory_order_relaxed) & ~size_mask) + size_mask + 1 + size;
+    done[0].cpu.store(sched_getcpu(), std::memory_order_relaxed);
     job.store(now);
     announce(size);
     take_part(0, now);
@@ -254,6 +283,7 @@ Team::Session::Session(Team& team, int threads) : team_(team) {
     team.impl_->unlock();
   }
   // another session at the same time that wants fewer only lets some threads sleep
+  team.impl_->done[0].cpu.store(sched_getcpu(), std::memory_order_relaxed);
   team.impl_->awake.store(threads);
   team.impl_->sessions.fetch_add(1);
   team.impl_->announce(threads);

@@ -82,8 +82,7 @@ class Team {
   template <class Work>
   void run_turns(int threads, Work&& turn) {
     run(
-        threads,
-        [](void* w, Member& m) -> Turn { return (*static_cast<std::remove_reference_t<Work>*>(w))(m); },
+        threads, [](void* w, Member& m) -> Turn { return (*static_cast<std::remove_reference_t<Work>*>(w))(m); },
         const_cast<void*>(static_cast<const void*>(std::addressof(turn))), true);
   }
 

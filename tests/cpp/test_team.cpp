@@ -1,5 +1,6 @@
 // The thread team: who runs, barriers and letters, nesting, several users, exceptions, sessions, fork, and copies.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -198,6 +199,21 @@ TEST(Team, SessionsKeepThreadsAwake) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Team::Session again;
     EXPECT_EQ(census(3), 3);
+  }
+}
+
+/// Threads may move to other cores, within the mask that they have had.
+TEST(Team, ThreadsKeepTheirAffinity) {
+  cpu_set_t callers;
+  ASSERT_EQ(sched_getaffinity(0, sizeof callers, &callers), 0);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> other{0};
+    Team::shared().run(3, [&](Team::Member&) {
+      cpu_set_t mine;
+      if (sched_getaffinity(0, sizeof mine, &mine) != 0 || !CPU_EQUAL(&mine, &callers)) ++other;
+    });
+    EXPECT_EQ(other, 0);
+    if (round % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // asleep, then woken
   }
 }
 
