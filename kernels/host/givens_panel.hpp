@@ -133,9 +133,11 @@ class GivensPanels {
   R* merge_numbers_of(std::int64_t s) const { return stack() + Shapes::most_parts * lines + s * merge_numbers<R, P>; }
   R* numbers(int rank) const { return numbers_.data + rank * numbers_.ld; }
   R* lanes(int rank) const { return numbers(rank) + shapes_.numbers; }
-  /// Part s of Q1 in a thread's own memory: staircases run out below it.
-  R* scratch(std::int64_t t, int s, int rank) const {
-    return scratch_.data + rank * scratch_.ld + (part(t, s).first + s * widest_staircase) * L;
+  /// Part s of Q1: in its place, or in a thread's own memory, since staircases run out below it.
+  R* part_of_Q1(std::int64_t t, int s, int rank) const {
+    const Part& here = part(t, s);
+    return here.lanes > 0 ? q_.slab(t) + (shape(t).row0 + here.first) * L
+                          : scratch_.data + rank * scratch_.ld + (here.first + s * widest_staircase) * L;
   }
   /// The sum of what the parts have left.
   void sum(int all, R* total) const {
@@ -254,7 +256,7 @@ class GivensPanels {
   }
   void back(std::int64_t t, int s, int rank) const {
     const Part& here = part(t, s);
-    R* const Q1 = scratch(t, s, rank);
+    R* const Q1 = part_of_Q1(t, s, rank);
     if (here.lanes > 0) {
       Staircase<R> to[Shapes::groups];
       stairs(here, rank, to);
@@ -271,7 +273,8 @@ class GivensPanels {
     for (int i = 0; i < mine.count; ++i) {
       back(t, mine.part[i], rank);
       if (mine.part[i] > 0 || !panel.reflectors) continue;
-      kernels_.reflectors_top(scratch(t, 0, rank), columns(t), top(t, t), blocks_.minus_inverse(t), blocks_.signs(t));
+      kernels_.reflectors_top(part_of_Q1(t, 0, rank), columns(t), top(t, t), blocks_.minus_inverse(t),
+                              blocks_.signs(t));
       panel.stage.store(inverted, std::memory_order_release);
     }
     if (panel.reflectors) wait([&] { return panel.stage.load(std::memory_order_acquire) >= inverted; });
@@ -281,8 +284,8 @@ class GivensPanels {
   /// Part s of V and of V^H V; Q1 to its place.
   void reflect(std::int64_t t, int s, int rank) const {
     const Part& here = part(t, s);
-    const R* const Q1 = scratch(t, s, rank);
-    std::copy_n(Q1, here.rows * L, q_.slab(t) + (shape(t).row0 + here.first) * L);
+    const R* const Q1 = part_of_Q1(t, s, rank);
+    if (here.lanes == 0) std::copy_n(Q1, here.rows * L, q_.slab(t) + (shape(t).row0 + here.first) * L);
     if (!panels_[static_cast<std::size_t>(t)].reflectors) return;
     R* const V = top(t, t) + here.first * L;
     const std::int64_t there = s == 0 ? columns(t) : 0;
