@@ -1,7 +1,5 @@
 #include "memory.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -111,16 +109,6 @@ void release_buffer(void* data, bool for_cuda) noexcept {
   memory::release_host(data);
 }
 
-/// 64-byte aligned; a large buffer on large pages, if the system has them for who asks.
-void* allocate_pages(std::size_t bytes) noexcept {
-  constexpr std::size_t page = std::size_t{2} << 20;
-  if (bytes < page / 2) return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-  const std::size_t whole = (bytes + page - 1) / page * page;
-  void* data = std::aligned_alloc(page, whole);
-  if (data != nullptr) madvise(data, whole, MADV_HUGEPAGE);
-  return data;
-}
-
 void* take_cached(std::size_t& bytes, bool for_cuda) {
   std::lock_guard lock(cache_mutex);
   auto& buffers = cache();
@@ -155,7 +143,7 @@ PinnedBuffer::PinnedBuffer(std::size_t bytes, bool for_cuda) : for_cuda_(for_cud
         data_ = cuda::allocate_pinned(bytes_);
         continue;
       }
-    data_ = allocate_pages(bytes_);
+    data_ = std::aligned_alloc(64, (bytes_ + 63) / 64 * 64);
   }
   if (data_ == nullptr) fail(Status::out_of_memory, "allocate: no pinned memory for ", bytes, " bytes");
 }

@@ -38,7 +38,7 @@ class GivensQr {
         Q_(Q),
         R_(Rm),
         envelope_(envelope),
-        patience_(threads > Team::shared().size() ? 0 : long_patience),
+        patience_(threads > Team::shared().size() ? 0 : patience),
         shapes_(A.rows, A.cols, envelope.reach),
         a_memory_(Slabs<T>::memory_rows(A.rows), Slabs<T>::count(A.cols), q),
         q_memory_(Slabs<T>::memory_rows(Q.rows), Slabs<T>::count(Q.cols), q),
@@ -82,6 +82,8 @@ class GivensQr {
   };
   /// Threads that take no other work while the block after theirs is made.
   static constexpr std::int64_t helpers = 1;
+  /// Turns of waiting before the core is given to others: a block takes 30 to 100 us.
+  static constexpr long patience = 8 * long_patience;
 
   std::int64_t slabs() const { return std::ssize(shapes_.slab); }
   const typename Shapes::Slab& shape(std::int64_t p) const { return shapes_.slab[static_cast<std::size_t>(p)]; }
@@ -197,11 +199,13 @@ class GivensQr {
 template <class T>
 void givens_qr(View<T> A, View<T> Q, View<T> R, Queue& q) {
   if (A.rows == 0) return;
-  // a rotated pair of elements takes about 0.1 ns, waking a thread some microseconds
-  constexpr std::size_t grain = 2 << 20;
+  // a rotated pair of elements takes about 0.1 ns, waking a thread some microseconds; and a thread has four slabs, since
+  // they follow one another
+  constexpr std::size_t grain = 1 << 19;
   const auto pairs = static_cast<std::size_t>(A.rows) * std::min(A.rows, A.cols) * (A.cols + Q.cols);
+  const auto slabs = static_cast<std::size_t>(Slabs<T>::count(A.cols) + Slabs<T>::count(Q.cols));
   Team& team = Team::shared();
-  const int threads = threads_for(pairs, grain, team.size());
+  const int threads = std::min(threads_for(pairs, grain, team.size()), threads_for(slabs, 4, team.size()));
   q.wait();  // the rotations' number and place follow from the zeros of A
   std::optional<Team::Session> awake;
   if (threads > 1) awake.emplace(team, threads);

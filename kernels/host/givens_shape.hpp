@@ -17,8 +17,8 @@ template <class R, int P>
 struct PanelShapes {
   static constexpr std::int64_t K = slab_columns<R, P>, groups = K / widest_staircase;  // of a slab
   static constexpr std::int64_t most_parts = 8;
-  /// About; an end of a part costs K waves more, and handing it over some microseconds.
-  static constexpr std::int64_t part_rows = std::max<std::int64_t>(200, 6 * K);
+  /// At least: enough for eight lanes. Handing a part over costs some microseconds.
+  static constexpr std::int64_t part_rows = std::max<std::int64_t>(128, 8 * K);
 
   /// The staircase of eight columns: its first row, steps, the row that it ends above, and where its numbers begin.
   struct Group {
@@ -48,7 +48,7 @@ struct PanelShapes {
       for (std::int64_t j = row0; j < row0 + columns; j += widest_staircase)
         bottoms.push_back(reach[static_cast<std::size_t>(std::min(j + widest_staircase, n) - 1)] - row0);
       const std::int64_t width = std::min(K, std::min(m, n) - row0), rows = std::max(bottoms.back(), width);
-      const std::int64_t parts = std::clamp<std::int64_t>((rows + part_rows / 2) / part_rows, 1, most_parts);
+      const std::int64_t parts = std::clamp<std::int64_t>(rows / part_rows, 1, most_parts);
       Slab s{row0, rows, columns, width, {}};
       std::int64_t offset = 0;
       for (std::int64_t i = 0; i < parts; ++i)
