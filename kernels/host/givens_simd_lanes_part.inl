@@ -120,7 +120,7 @@ struct LanePart {
 
 template <class R, int P, int N>
 void lanes_down(const R* slab, const LanePart<R, P, N>& part, R* numbers, R* triangle) {
-  constexpr Index L = line<R>;
+  constexpr Index K = slab_columns<R, P>, L = line<R>;
   unpack<R>(slab, part.rows, part.W, part.ld);
   for (Index e = 0; e < L; ++e)
     for (Index i = part.rows; i % N != 0; ++i) part.W[e * part.ld + i] = 0;
@@ -129,7 +129,7 @@ void lanes_down(const R* slab, const LanePart<R, P, N>& part, R* numbers, R* tri
     numbers = lane_column<R, P, N, false>(rows, j, numbers);
   }
   numbers = part.template merge_halves<N / 2>(numbers);
-  alignas(64) R other[part.K * L];
+  alignas(64) R other[K * L];
   part.get(0, triangle);
   part.get(1, other);
   merge<R, P>(triangle, other, part.columns, numbers);
@@ -137,7 +137,7 @@ void lanes_down(const R* slab, const LanePart<R, P, N>& part, R* numbers, R* tri
 
 template <class R, int P, int N>
 void lanes_back(const R* triangle, const LanePart<R, P, N>& part, R* numbers, R* slab) {
-  constexpr Index L = line<R>;
+  constexpr Index K = slab_columns<R, P>, L = line<R>;
   for (Index e = 0; e < L * part.ld; ++e) part.W[e] = 0;
   // where the numbers of the last rotations are
   for (Index j = 0; j < part.columns; ++j) {
@@ -145,8 +145,8 @@ void lanes_back(const R* triangle, const LanePart<R, P, N>& part, R* numbers, R*
     numbers += (count > 0 ? count : 0) * (1 + P) * N;
   }
   numbers += (N - 2) * (1 + P) * (part.columns * (part.columns + 1) / 2);
-  alignas(64) R first[part.K * L], other[part.K * L] = {};
-  for (Index e = 0; e < part.K * L; ++e) first[e] = triangle[e];
+  alignas(64) R first[K * L], other[K * L] = {};
+  for (Index e = 0; e < K * L; ++e) first[e] = triangle[e];
   merge_back<R, P>(first, other, part.columns, numbers);
   part.put(0, first);
   part.put(1, other);
