@@ -20,32 +20,12 @@
 #include <vector>
 
 #include "kernels/host/cached_matrix.hpp"
+#include "kernels/host/givens_blocks.hpp"
 #include "kernels/host/givens_shape.hpp"
 #include "kernels/host/slabs.hpp"
 #include "kernels/host/spin.hpp"
 
 namespace devobj::host {
-
-/// Blocks of reflectors: V in the place of a slab of A, from its first row on, and what belongs to it.
-template <class T>
-class GivensBlocks {
-  using R = real_t<T>;
-  static constexpr int P = Slabs<T>::P;
-  static constexpr std::int64_t K = Slabs<T>::width, lines = K * line<R>;
-
- public:
-  GivensBlocks(std::int64_t count, Queue& q) : memory_(4 * lines + line<R>, count, q) {}
-  R* minus_T(std::int64_t p) const { return memory_.data + p * memory_.ld; }
-  R* minus_TH(std::int64_t p) const { return minus_T(p) + lines; }
-  /// R's rows of slab p from its first row on.
-  R* triangle(std::int64_t p) const { return minus_TH(p) + lines; }
-  /// -U^-1 of V = Q1 U^-1.
-  R* minus_inverse(std::int64_t p) const { return triangle(p) + lines; }
-  R* signs(std::int64_t p) const { return minus_inverse(p) + lines; }
-
- private:
-  const CachedMatrix<R> memory_;
-};
 
 template <class T>
 class GivensPanels {
@@ -65,91 +45,76 @@ class GivensPanels {
         blocks_(blocks),
         patience_(patience),
         scratch_((rows + widest_staircase * Shapes::most_parts) * L, threads, queue),
-        numbers_(shapes.numbers, threads, queue),
+        numbers_(shapes.numbers + lane_rows(shapes.most_rows) * L, threads, queue),
         shared_(Shapes::most_parts * (2 * lines + merge_numbers<R, P>), 1, queue),
         panels_(shapes.slab.size()) {}
 
-  /// Makes block t: slab t has got the blocks before t - 1; with `follows` block t - 1 has nonzeros to change in it, and
-  /// is made. Without `reflectors` Q1 and R's triangle are all that is wanted.
-  void make(std::int64_t t, bool follows, bool reflectors, int rank) {
-    Panel& panel = panels_[static_cast<std::size_t>(t)];
+  /// Slab t has got the blocks before t - 1: its parts can be had as soon as block t - 1 is made. With `follows` that has
+  /// nonzeros to change in it. Without `reflectors` Q1 and R's triangle are all that is wanted.
+  void open(std::int64_t t, bool follows, bool reflectors) {
+    Panel& panel = panel_of(t);
     panel.follows = follows;
     panel.reflectors = reflectors;
+    panel.open.store(true, std::memory_order_release);
+  }
+  /// Makes block t, which is open, after block t - 1.
+  void make(std::int64_t t, int rank) {
+    Panel& panel = panel_of(t);
     const auto all = static_cast<int>(parts(t));
-    int mine[Shapes::most_parts] = {0}, count = 1;
-    if (all > 1) panel.claimed.store(1, std::memory_order_release);
-    const auto claim = [&] {
-      const int s = all > 1 ? panel.claimed.fetch_add(1, std::memory_order_relaxed) : all;
-      if (s < all) mine[count++] = s;
-      return s < all;
-    };
-    if (follows) {
-      for (int i = 0; i < count; ++i) {
-        products(t, mine[i]);
-        claim();
-      }
-      arrive(panel.products, count);
+    if (panel.follows) {
+      products(t, 0);
+      arrive(panel.products, 1 + other_products(t));
     }
-    Change change(*this, t);
-    for (int i = 0; i < count; ++i) {
-      eliminate(t, mine[i], change, rank);
-      claim();
-    }
-    arrive(panel.eliminated, count);
+    Mine mine{{0}, 1};
+    eliminate(t, mine, 1, rank);
     wait([&] { return panel.eliminated.load(std::memory_order_acquire) == all; });
     merge(t);
     panel.stage.store(merged, std::memory_order_release);
-    for (int i = 0; i < count; ++i) {
-      back(t, mine[i], rank);
-      if (i > 0 || !reflectors) continue;
-      kernels_.reflectors_top(scratch(t, 0, rank), columns(t), top(t, t), blocks_.minus_inverse(t), blocks_.signs(t));
-      panel.stage.store(inverted, std::memory_order_release);
-    }
-    for (int i = 0; i < count; ++i) reflect(t, mine[i], rank);
-    arrive(panel.reflected, count);
+    back_and_reflect(t, mine, rank);
     wait([&] { return panel.reflected.load(std::memory_order_acquire) == all; });
-    if (!reflectors) return;
+    if (!panel.reflectors) return;
     alignas(64) R G[lines];
     sum(all, G);
     kernels_.reflectors_T(G, blocks_.minus_inverse(t), columns(t), blocks_.signs(t), blocks_.minus_T(t),
                           blocks_.minus_TH(t));
   }
 
-  /// Does a part of block t, if it is being made and there is one left; true if so.
+  /// Does parts of block t, all before it being made, if it is open and there is one left; true if so.
   bool help(std::int64_t t, int rank) {
     if (t >= std::ssize(panels_)) return false;
-    Panel& panel = panels_[static_cast<std::size_t>(t)];
-    const auto all = static_cast<int>(parts(t));
-    if (panel.claimed.load(std::memory_order_relaxed) >= all) return false;
-    const int s = panel.claimed.fetch_add(1, std::memory_order_acquire);
-    if (s >= all) return false;
-    if (panel.follows) {
-      products(t, s);
-      arrive(panel.products, 1);
-    }
-    Change change(*this, t);
-    eliminate(t, s, change, rank);
-    arrive(panel.eliminated, 1);
+    Panel& panel = panel_of(t);
+    if (panel.count.load(std::memory_order_relaxed) >= parts(t) || !panel.open.load(std::memory_order_acquire))
+      return false;
+    int hint = 1;
+    if (panel.follows)
+      if (const int done = other_products(t, &hint)) arrive(panel.products, done);
+    Mine mine;
+    if (!claim(t, hint, mine)) return false;
+    eliminate(t, mine, hint, rank);
     wait([&] { return panel.stage.load(std::memory_order_acquire) >= merged; });
-    back(t, s, rank);
-    if (panel.reflectors) wait([&] { return panel.stage.load(std::memory_order_acquire) >= inverted; });
-    reflect(t, s, rank);
-    arrive(panel.reflected, 1);
+    back_and_reflect(t, mine, rank);
     return true;
   }
 
  private:
   enum Stage : int { begun, merged, inverted };
-  /// What threads tell each other about a block that is being made: parts taken and parts done.
+  /// What threads tell each other about a block that is being made: parts taken and parts done. Part 0 is the owner's.
   struct Panel {
-    static constexpr int closed = 1 << 20;
-    alignas(64) std::atomic<int> claimed{closed};
+    alignas(64) std::atomic<bool> open{false};
     bool follows = false, reflectors = false;
+    alignas(64) std::atomic<int> next_product{1};
+    alignas(64) std::atomic<int> count{1};  // of parts taken for elimination, and which
+    std::atomic<bool> taken[Shapes::most_parts]{};
     alignas(64) std::atomic<int> products{0};
     alignas(64) std::atomic<int> eliminated{0};
     alignas(64) std::atomic<int> reflected{0};
     alignas(64) std::atomic<int> stage{begun};
   };
+  /// The parts of a block that a thread has taken.
+  struct Mine {
+    int part[Shapes::most_parts] = {}, count = 0;
+  };
+  Panel& panel_of(std::int64_t t) { return panels_[static_cast<std::size_t>(t)]; }
   static void arrive(std::atomic<int>& counter, int count) { counter.fetch_add(count, std::memory_order_acq_rel); }
   template <class Condition>
   void wait(Condition&& there) const {
@@ -167,9 +132,12 @@ class GivensPanels {
   R* stack() const { return partial(Shapes::most_parts); }
   R* merge_numbers_of(std::int64_t s) const { return stack() + Shapes::most_parts * lines + s * merge_numbers<R, P>; }
   R* numbers(int rank) const { return numbers_.data + rank * numbers_.ld; }
-  /// Part s of Q1 in a thread's own memory: staircases run out below it.
-  R* scratch(std::int64_t t, int s, int rank) const {
-    return scratch_.data + rank * scratch_.ld + (part(t, s).first + s * widest_staircase) * L;
+  R* lanes(int rank) const { return numbers(rank) + shapes_.numbers; }
+  /// Part s of Q1: in its place, or in a thread's own memory, since staircases run out below it.
+  R* part_of_Q1(std::int64_t t, int s, int rank) const {
+    const Part& here = part(t, s);
+    return here.lanes > 0 ? q_.slab(t) + (shape(t).row0 + here.first) * L
+                          : scratch_.data + rank * scratch_.ld + (here.first + s * widest_staircase) * L;
   }
   /// The sum of what the parts have left.
   void sum(int all, R* total) const {
@@ -186,6 +154,17 @@ class GivensPanels {
     const Part& here = part(t, s);
     const std::int64_t first = s == 0 ? 0 : K + here.first;
     return {first, std::max<std::int64_t>(0, std::min(K + here.first + here.rows, shape(t - 1).rows) - first)};
+  }
+  /// Products of parts that nobody has taken; their number, and the last one.
+  int other_products(std::int64_t t, int* last = nullptr) {
+    const auto all = static_cast<int>(parts(t));
+    int done = 0;
+    if (all > 1)
+      for (int s; (s = panel_of(t).next_product.fetch_add(1, std::memory_order_relaxed)) < all; ++done) {
+        products(t, s);
+        if (last) *last = s;
+      }
+    return done;
   }
   void products(std::int64_t t, int s) const {
     const Rows r = rows_before(t, s);
@@ -219,6 +198,29 @@ class GivensPanels {
   void stairs(const Part& part, int rank, Staircase<R>* to) const {
     for (const auto& g : part.group) *to++ = {g.steps, g.bottom, numbers(rank) + g.offset};
   }
+  /// Takes a part that nobody has for elimination, part `first` if it can be had.
+  bool claim(std::int64_t t, int first, Mine& mine) {
+    Panel& panel = panel_of(t);
+    const auto all = static_cast<int>(parts(t));
+    for (int i = 0; i < all - 1; ++i) {
+      const int s = 1 + (first - 1 + i) % (all - 1);
+      if (panel.taken[s].load(std::memory_order_relaxed) || panel.taken[s].exchange(true, std::memory_order_relaxed))
+        continue;
+      panel.count.fetch_add(1, std::memory_order_relaxed);
+      mine.part[mine.count++] = s;
+      return true;
+    }
+    return false;
+  }
+  /// The parts that the thread has, and those that nobody has.
+  void eliminate(std::int64_t t, Mine& mine, int first, int rank) {
+    Change change(*this, t);
+    for (int i = 0; i < mine.count; ++i) {
+      eliminate(t, mine.part[i], change, rank);
+      claim(t, first, mine);
+    }
+    arrive(panel_of(t).eliminated, mine.count);
+  }
   void eliminate(std::int64_t t, int s, Change& change, int rank) const {
     if (panels_[static_cast<std::size_t>(t)].follows) {
       const Rows r = rows_before(t, s);
@@ -228,21 +230,20 @@ class GivensPanels {
     }
     Staircase<R> to[Shapes::groups];
     stairs(part(t, s), rank, to);
-    R* const rows = top(t, t) + part(t, s).first * L;
+    const Part& here = part(t, s);
+    R *const rows = top(t, t) + here.first * L, *const triangle = stack() + s * lines;
+    if (here.lanes > 0)
+      return kernels_.eliminate_lanes(rows, here.rows, shape(t).columns, here.lanes, to, lanes(rank), triangle);
     kernels_.eliminate(rows, shape(t).columns, to);
-    if (parts(t) > 1) copy_triangle(rows, stack() + s * lines);
-  }
-  /// The upper triangle of K lines, zeros below.
-  static void copy_triangle(const R* from, R* to) {
     for (std::int64_t i = 0; i < K; ++i)
-      for (std::int64_t e = 0; e < L; ++e) to[i * L + e] = e % K < i ? R(0) : from[i * L + e];
+      for (std::int64_t e = 0; e < L; ++e) triangle[i * L + e] = i >= here.rows || e % K < i ? R(0) : rows[i * L + e];
   }
   /// R's triangle of slab t, and the tops of its parts' Q1 in the stack.
   void merge(std::int64_t t) const {
     const std::int64_t all = parts(t);
     R* const X = stack();
     for (std::int64_t s = 1; s < all; ++s) kernels_.merge(X, X + s * lines, shape(t).columns, merge_numbers_of(s));
-    std::copy_n(all > 1 ? X : top(t, t), std::min(K, shape(t).rows) * L, blocks_.triangle(t));
+    std::copy_n(X, lines, blocks_.triangle(t));
     std::fill_n(X, lines * all, R(0));
     for (int j = 0; j < columns(t); ++j) X[j * L + j] = 1;
     for (std::int64_t s = all - 1; s > 0; --s)
@@ -255,17 +256,36 @@ class GivensPanels {
   }
   void back(std::int64_t t, int s, int rank) const {
     const Part& here = part(t, s);
-    R* const Q1 = scratch(t, s, rank);
+    R* const Q1 = part_of_Q1(t, s, rank);
+    if (here.lanes > 0) {
+      Staircase<R> to[Shapes::groups];
+      stairs(here, rank, to);
+      return kernels_.back_lanes(stack() + s * lines, here.rows, shape(t).columns, here.lanes, to, lanes(rank), Q1);
+    }
     const std::int64_t given = std::min(K, here.rows) * L;
     std::copy_n(stack() + s * lines, given, Q1);
     std::fill(Q1 + given, Q1 + (here.rows + widest_staircase) * L, R(0));
     rotate_back(here, Q1, rank);
   }
+  /// The rest for these parts; part 0 brings U^-1.
+  void back_and_reflect(std::int64_t t, const Mine& mine, int rank) {
+    Panel& panel = panel_of(t);
+    for (int i = 0; i < mine.count; ++i) {
+      back(t, mine.part[i], rank);
+      if (mine.part[i] > 0 || !panel.reflectors) continue;
+      kernels_.reflectors_top(part_of_Q1(t, 0, rank), columns(t), top(t, t), blocks_.minus_inverse(t),
+                              blocks_.signs(t));
+      panel.stage.store(inverted, std::memory_order_release);
+    }
+    if (panel.reflectors) wait([&] { return panel.stage.load(std::memory_order_acquire) >= inverted; });
+    for (int i = 0; i < mine.count; ++i) reflect(t, mine.part[i], rank);
+    arrive(panel.reflected, mine.count);
+  }
   /// Part s of V and of V^H V; Q1 to its place.
   void reflect(std::int64_t t, int s, int rank) const {
     const Part& here = part(t, s);
-    const R* const Q1 = scratch(t, s, rank);
-    std::copy_n(Q1, here.rows * L, q_.slab(t) + (shape(t).row0 + here.first) * L);
+    const R* const Q1 = part_of_Q1(t, s, rank);
+    if (here.lanes == 0) std::copy_n(Q1, here.rows * L, q_.slab(t) + (shape(t).row0 + here.first) * L);
     if (!panels_[static_cast<std::size_t>(t)].reflectors) return;
     R* const V = top(t, t) + here.first * L;
     const std::int64_t there = s == 0 ? columns(t) : 0;

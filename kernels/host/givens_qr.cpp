@@ -38,7 +38,7 @@ class GivensQr {
         Q_(Q),
         R_(Rm),
         envelope_(envelope),
-        patience_(threads > Team::shared().size() ? 0 : long_patience),
+        patience_(threads > Team::shared().size() ? 0 : patience),
         shapes_(A.rows, A.cols, envelope.reach),
         a_memory_(Slabs<T>::memory_rows(A.rows), Slabs<T>::count(A.cols), q),
         q_memory_(Slabs<T>::memory_rows(Q.rows), Slabs<T>::count(Q.cols), q),
@@ -48,21 +48,31 @@ class GivensQr {
         panels_(shapes_, a_, q_, blocks_, A.rows, threads, patience_, q),
         taken_(static_cast<std::size_t>(q_.count())) {}
 
-  /// A thread's share: slabs of A in their order, and whenever it has to wait, and at the end, parts of the block that
-  /// all wait for, and slabs of Q.
-  void run(int rank) {
+  /// A thread's turn: slabs of A in their order, as long as there are any; whenever it has to wait, and at the end, parts
+  /// of the block that all wait for and slabs of Q.
+  Team::Turn turn(int rank) {
     SlabOfQ mine;
-    for (std::int64_t t; (t = next_++) < a_.count();) {
+    bool something = false;
+    for (std::int64_t t; next_.load(std::memory_order_relaxed) < a_.count() && (t = next_++) < a_.count();) {
+      something = true;
       a_.load(A_, t);
       for (std::int64_t p = 0; p < std::min(t, slabs()); ++p) {
-        for (Spin spin(patience_); !is_made(p);)
-          if (!panels_.help(made(), rank) && (t - p <= helpers || !advance(mine))) spin.turn();
-        if (p + 1 < t || t >= slabs()) reflect_A(p, t);  // block t - 1 comes with making block t
+        if (p + 1 == t) open(t);
+        std::int64_t now;
+        for (Spin spin(patience_); (now = made()) <= p;)
+          if (!panels_.help(now, rank) && (t - p <= helpers || !advance(mine))) spin.turn();
+        if (p + 1 == t && t < slabs()) break;  // block t - 1 comes with making block t
+        if (t - now > helpers) panels_.help(now, rank);
+        reflect_A(p, t);
       }
+      if (t == 0) open(t);
       if (t < slabs()) make(t, rank);
       store_R(t);
     }
-    for (Spin spin(patience_); panels_.help(made(), rank) || advance(mine) || !none_left();) spin.turn();
+    do {
+      something |= panels_.help(made(), rank) || advance(mine);
+    } while (mine.slab >= 0);
+    return something ? Team::Turn::something : none_left() ? Team::Turn::finished : Team::Turn::nothing;
   }
 
  private:
@@ -72,6 +82,8 @@ class GivensQr {
   };
   /// Threads that take no other work while the block after theirs is made.
   static constexpr std::int64_t helpers = 1;
+  /// Turns of waiting before the core is given to others: a block takes 30 to 100 us.
+  static constexpr long patience = 8 * long_patience;
 
   std::int64_t slabs() const { return std::ssize(shapes_.slab); }
   const typename Shapes::Slab& shape(std::int64_t p) const { return shapes_.slab[static_cast<std::size_t>(p)]; }
@@ -80,7 +92,6 @@ class GivensQr {
 
   /// The blocks that are made.
   std::int64_t made() const { return made_.load(std::memory_order_acquire); }
-  bool is_made(std::int64_t p) const { return made() > p; }
   /// Whether slab t of A has nonzeros in the rows of slab p's rotations.
   bool reaches(std::int64_t p, std::int64_t t) const {
     const std::int64_t bottom = std::min(A_.rows, shape(p).row0 + shape(p).rows);
@@ -96,12 +107,15 @@ class GivensQr {
     kernels_.reflect(top(a_, p, p), blocks_.minus_T(p), top(q_, p, t), shape(p).rows);
   }
 
+  /// Whether slab t of Q has columns beside those of the block.
+  bool beside(std::int64_t t) const { return shape(t).width < std::min(K, Q_.cols - shape(t).row0); }
+  void open(std::int64_t t) {
+    if (t < slabs()) panels_.open(t, t > 0 && reaches(t - 1, t), beside(t) || t + 1 < std::max(a_.count(), q_.count()));
+  }
   /// Block t, and what it brings to slab t of Q.
   void make(std::int64_t t, int rank) {
-    // columns beside those of the block
-    const bool beside = shape(t).width < std::min(K, Q_.cols - shape(t).row0);
-    panels_.make(t, t > 0 && reaches(t - 1, t), beside || t + 1 < std::max(a_.count(), q_.count()), rank);
-    if (beside) {
+    panels_.make(t, rank);
+    if (beside(t)) {
       q_.load_unit(t, K, q_.slab(t));
       reflect_Q(t, t);
       for (std::int64_t i = 0; i < shape(t).rows; ++i)
@@ -185,17 +199,22 @@ class GivensQr {
 template <class T>
 void givens_qr(View<T> A, View<T> Q, View<T> R, Queue& q) {
   if (A.rows == 0) return;
-  // a rotated pair of elements takes about 0.1 ns, waking a thread some microseconds
-  constexpr std::size_t grain = 2 << 20;
+  // a rotated pair of elements takes about 0.1 ns, waking a thread some microseconds; and a thread has four slabs, since
+  // they follow one another
+  constexpr std::size_t grain = 1 << 19;
   const auto pairs = static_cast<std::size_t>(A.rows) * std::min(A.rows, A.cols) * (A.cols + Q.cols);
+  const auto slabs = static_cast<std::size_t>(Slabs<T>::count(A.cols) + Slabs<T>::count(Q.cols));
   Team& team = Team::shared();
-  const int threads = threads_for(pairs, grain, team.size());
+  const int threads = std::min(threads_for(pairs, grain, team.size()), threads_for(slabs, 4, team.size()));
   q.wait();  // the rotations' number and place follow from the zeros of A
   std::optional<Team::Session> awake;
-  if (threads > 1) awake.emplace(team);
+  if (threads > 1) awake.emplace(team, threads);
   const Envelope shape = envelope(A);
   GivensQr<T> work(A, Q, R, shape, threads, q);
-  q.submit("givens_qr", [&] { team.run(threads, [&](Team::Member& me) { work.run(me.rank()); }); });
+  q.submit("givens_qr", [&] {
+    awake.reset();  // who has nothing more to do gives way
+    team.run_turns(threads, [&](Team::Member& me) { return work.turn(me.rank()); });
+  });
   q.wait();
 }
 

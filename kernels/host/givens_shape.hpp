@@ -17,16 +17,18 @@ template <class R, int P>
 struct PanelShapes {
   static constexpr std::int64_t K = slab_columns<R, P>, groups = K / widest_staircase;  // of a slab
   static constexpr std::int64_t most_parts = 8;
-  /// About; an end of a part costs K waves more, and handing it over some microseconds.
-  static constexpr std::int64_t part_rows = std::max<std::int64_t>(200, 6 * K);
+  /// At least: enough for eight lanes. Handing a part over costs some microseconds.
+  static constexpr std::int64_t part_rows = std::max<std::int64_t>(128, 8 * K);
 
   /// The staircase of eight columns: its first row, steps, the row that it ends above, and where its numbers begin.
   struct Group {
     std::int64_t row0, steps, bottom, offset;
   };
-  /// `rows` rows, the first being `first` of the slab; rows of groups count from there.
+  /// `rows` rows, the first being `first` of the slab; rows of groups count from there. With lanes the numbers begin with
+  /// the first group's.
   struct Part {
     std::int64_t first, rows;
+    int lanes;  // or 0: in staircases
     std::vector<Group> group;
   };
   /// From row row0 on there are `rows` rows in V; `columns` columns have something to annihilate, `width` are in V.
@@ -35,7 +37,7 @@ struct PanelShapes {
     std::vector<Part> part;
   };
   std::vector<Slab> slab;
-  std::int64_t numbers = 0;  // of a slab, at most
+  std::int64_t numbers = 0, most_rows = 0;  // of a slab, of a part
 
   /// For m x n, where column j has no nonzero from row reach[j] on; reach does not fall.
   PanelShapes(std::int64_t m, std::int64_t n, const std::vector<std::int64_t>& reach) {
@@ -46,11 +48,13 @@ struct PanelShapes {
       for (std::int64_t j = row0; j < row0 + columns; j += widest_staircase)
         bottoms.push_back(reach[static_cast<std::size_t>(std::min(j + widest_staircase, n) - 1)] - row0);
       const std::int64_t width = std::min(K, std::min(m, n) - row0), rows = std::max(bottoms.back(), width);
-      const std::int64_t parts = std::clamp<std::int64_t>((rows + part_rows / 2) / part_rows, 1, most_parts);
+      const std::int64_t parts = std::clamp<std::int64_t>(rows / part_rows, 1, most_parts);
       Slab s{row0, rows, columns, width, {}};
       std::int64_t offset = 0;
       for (std::int64_t i = 0; i < parts; ++i)
-        s.part.push_back(part_of(rows * i / parts, rows * (i + 1) / parts, bottoms, offset));
+        s.part.push_back(part_of(rows * i / parts, rows * (i + 1) / parts, bottoms,
+                                 {reach.begin() + row0, reach.begin() + row0 + columns}, row0, offset));
+      most_rows = std::max(most_rows, s.part.back().rows);
       numbers = std::max(numbers, offset);
       slab.push_back(std::move(s));
     }
@@ -58,15 +62,29 @@ struct PanelShapes {
 
  private:
   static Part part_of(std::int64_t first, std::int64_t end, const std::vector<std::int64_t>& bottoms,
-                      std::int64_t& offset) {
-    Part part{first, end - first, {}};
+                      const std::vector<std::int64_t>& reach, std::int64_t row0, std::int64_t& offset) {
+    Part part{first, end - first, 0, {}};
+    part.lanes = lanes(part.rows, reach, row0 + first);
     for (std::int64_t j = 0; const std::int64_t below : bottoms) {
       const std::int64_t bottom = std::clamp<std::int64_t>(below - first, 0, part.rows);
       part.group.push_back({j, std::max<std::int64_t>(0, bottom - 1 - j), bottom, offset});
-      offset += staircase_numbers<P>(part.group.back().steps, widest_staircase);
+      if (part.lanes == 0) offset += staircase_numbers<P>(part.group.back().steps, widest_staircase);
       j += widest_staircase;
     }
+    if (part.lanes > 0) offset += lane_numbers<R, P>(part.rows, part.lanes);
+    offset = (offset + 15) / 16 * 16;
     return part;
+  }
+  /// As many as have row j of their triangles among the nonzeros of column j, or none.
+  static int lanes(std::int64_t rows, const std::vector<std::int64_t>& reach, std::int64_t row0) {
+    const GivensKernels<R>& kernels = givens_kernels<R, P>();
+    for (std::int64_t lanes = kernels.most_lanes; lanes >= kernels.least_lanes; lanes /= 2) {
+      bool fit = rows >= lanes * K;
+      for (std::int64_t j = 0; fit && j < std::ssize(reach); ++j)
+        fit = reach[j] <= row0 || reach[j] - row0 >= lanes * (j + 1);
+      if (fit) return static_cast<int>(lanes);
+    }
+    return 0;
   }
 };
 

@@ -53,7 +53,19 @@ constexpr std::int64_t number_of(std::int64_t u, int q, int width) {
 
 /// Numbers of all rotations that merge two triangles.
 template <class R, int P>
-constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P> * slab_columns<R, P>;
+constexpr std::int64_t merge_numbers = (1 + P) * slab_columns<R, P>* slab_columns<R, P>;
+
+/// The numbers of all rotations that make one triangle of rows in `lanes` lanes (givens_simd_lanes.inl), at most.
+template <class R, int P>
+constexpr std::int64_t lane_numbers(std::int64_t rows, std::int64_t lanes) {
+  constexpr std::int64_t K = slab_columns<R, P>;
+  return (1 + P) * K * (rows + lanes + (lanes - 2) * (K + 1) / 2) + merge_numbers<R, P>;
+}
+/// The distance of their columns; the memory that they need is that of a line's numbers times as much.
+constexpr std::int64_t lane_rows(std::int64_t rows) {
+  const std::int64_t whole = (rows + 15) / 16 * 16;
+  return whole % 64 == 0 ? whole + 16 : whole;  // apart in the cache
+}
 
 /// A staircase of width 8 on eight columns: its steps, the row that it ends above (both from the slab's first row that
 /// is given), and its numbers.
@@ -93,6 +105,16 @@ struct GivensKernels {
   /// slab = A, rows x slab_columns real numbers, and back.
   void (*pack)(const R* A, std::int64_t lda, std::int64_t rows, R* slab);
   void (*unpack)(const R* slab, std::int64_t rows, R* A, std::int64_t lda);
+  /// A slab's rows can be eliminated in this many lanes (a vector's numbers), or a half, ... of them down to the least,
+  /// if each lane has slab_columns rows.
+  std::int64_t most_lanes, least_lanes;
+  /// The triangle (slab_columns lines, zeros below) that rotations make of a slab's rows; of the staircases the bottoms
+  /// count, and the numbers (lane_numbers) are where stairs[0] has them. `work` has lane_rows(rows) lines.
+  void (*eliminate_lanes)(const R* slab, std::int64_t rows, std::int64_t columns, int lanes, const Staircase<R>* stairs,
+                          R* work, R* triangle);
+  /// slab = the inverse of these rotations times the upper triangle, zeros below it.
+  void (*back_lanes)(const R* triangle, std::int64_t rows, std::int64_t columns, int lanes, const Staircase<R>* stairs,
+                     R* work, R* slab);
 };
 
 /// The kernels for P planes of R on the instruction set that simd.hpp chooses.

@@ -130,15 +130,20 @@ struct Number {
 /// Line x -= a times line y.
 template <class R, int P>
 DEVOBJ_INLINE void subtract_line(R* x, Number<R, P> a, const R* y) {
-  constexpr Index plane = line<R> / P;
-  for (Index j = 0; j < plane; ++j) {
-    x[j] -= a.re * y[j];
+  constexpr int M = static_cast<int>(line<R> / P / VL<R>);
+  Part<R, P, M> to, from;
+  to.load(x);
+  from.load(y);
+  const Vec<R> re = all<R>(a.re), im = all<R>(a.im);
+  for (int j = 0; j < M; ++j) {
+    to.v[0][j] -= re * from.v[0][j];
     if constexpr (P == 2) {
-      x[j] += a.im * y[plane + j];
-      x[plane + j] -= a.re * y[plane + j];
-      x[plane + j] -= a.im * y[j];
+      to.v[0][j] += im * from.v[1][j];
+      to.v[1][j] -= re * from.v[1][j];
+      to.v[1][j] -= im * from.v[0][j];
     }
   }
+  to.store(x);
 }
 
 // Q1 - [D; 0] = V U with V unit lower trapezoidal and T(j, j) = -U(j, j) D(j). |U(j, j)| >= 1, since D has the other

@@ -25,6 +25,8 @@ namespace {
 
 // Between the jobs of a session there is the GPU's work, up to milliseconds of it.
 constexpr long idle_patience = 25000;
+// After the last session or job: some 50 us, of 16 turns of a spin each.
+constexpr int linger = 80;
 
 }  // namespace
 
@@ -40,8 +42,11 @@ struct alignas(64) Team::Member::Box {
 struct Team::Impl {
   using Box = Member::Box;
   struct alignas(64) Done {
-    std::atomic<std::uint64_t> job{0};  // the last job that this thread has finished
-    std::uint64_t epoch = 0;            // its last exchange
+    std::atomic<std::uint64_t> job{0};   // the last job that this thread has finished
+    std::atomic<std::uint64_t> gate{0};  // the job whose turn it has (inside), or that is over for it
+    std::atomic<int> cpu{-1};            // where it was last seen
+    std::atomic<int> signal{0};          // changes with every job and session: what the thread waits for when asleep
+    std::uint64_t epoch = 0;             // its last exchange
     std::exception_ptr error;
   };
 
@@ -50,12 +55,12 @@ struct Team::Impl {
   static constexpr std::uint64_t stop = ~std::uint64_t(0);
 
   alignas(64) std::atomic<std::uint64_t> job{0};
-  alignas(64) std::atomic<int> signal{0};  // changes with every job and session: what sleeping threads wait for
   alignas(64) std::atomic<int> sessions{0};
+  std::atomic<int> awake{0};  // threads that spin during the sessions
   std::atomic<bool> busy{false};
   alignas(64) std::atomic<bool> failed{false};  // a member of the running job has thrown
 
-  void (*call)(void*, Member&) = nullptr;
+  Turn (*call)(void*, Member&) = nullptr;
   void* work = nullptr;
   std::uint64_t epoch = 2;
   std::vector<std::thread> threads;
@@ -68,9 +73,12 @@ struct Team::Impl {
   }
   void unlock() noexcept { busy.store(false, std::memory_order_release); }
 
-  void announce() noexcept {
-    signal.fetch_add(1);
-    signal.notify_all();
+  /// To the threads 1 ... count - 1.
+  void announce(int count) noexcept {
+    for (int rank = 1; rank < count; ++rank) {
+      done[rank].signal.fetch_add(1);
+      done[rank].signal.notify_one();
+    }
   }
 
   /// Starts threads until `wanted` (the caller counted) can run; returns how many can. Needs the lock.
@@ -96,30 +104,100 @@ struct Team::Impl {
       const std::uint64_t now = job.load(std::memory_order_acquire);
       if (now == stop) return;
       if (now == seen) {
-        idle(seen);
+        idle(rank, seen);
         continue;
       }
       seen = now;
-      if (rank < static_cast<int>(now & size_mask)) take_part(rank, now);
+      if (rank >= static_cast<int>(now & size_mask)) continue;
+      step_aside(rank);
+      take_part(rank, now);
     }
   }
 
-  void idle(std::uint64_t seen) noexcept {
+  /// Spins during a session and, yielding, a little longer, then sleeps; returns when there may be a job.
+  void idle(int rank, std::uint64_t seen) noexcept {
+    std::atomic<int>& signal = done[rank].signal;
     const int before = signal.load();
-    if (sessions.load() > 0) {
-      for (Spin spin(idle_patience); job.load(std::memory_order_acquire) == seen;)
-        if (spin.turn() && sessions.load() == 0) return;
-    } else if (job.load() == seen) {
-      signal.wait(before);
+    bool session = true;
+    int left = linger;
+    Spin patient(idle_patience), polite(1);
+    while (job.load(std::memory_order_acquire) == seen) {
+      if (!(session ? patient : polite).turn()) continue;
+      session = sessions.load() > 0 && rank < awake.load();
+      if (session) {
+        left = linger;
+      } else if (--left == 0) {
+        if (job.load() == seen) signal.wait(before);
+        return step_aside(rank);
+      }
     }
+  }
+
+  /// Linux likes to wake a thread on its waker's core, where it would stay beside the caller while other cores have
+  /// nothing to do: there it moves to a core on which no other thread of the team was seen.
+  void step_aside(int rank) noexcept {
+    const int here = sched_getcpu();
+    done[rank].cpu.store(here, std::memory_order_relaxed);
+    cpu_set_t mine;
+    if (here != done[0].cpu.load(std::memory_order_relaxed) || sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+    cpu_set_t free = mine;
+    for (int other = 0; other < team->size_; ++other)
+      if (const int cpu = done[other].cpu.load(std::memory_order_relaxed); cpu >= 0) CPU_CLR(cpu, &free);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (!CPU_ISSET(cpu, &free)) continue;
+      cpu_set_t there;
+      CPU_ZERO(&there);
+      CPU_SET(cpu, &there);
+      if (sched_setaffinity(0, sizeof there, &there) != 0) return;
+      sched_setaffinity(0, sizeof mine, &mine);
+      done[rank].cpu.store(cpu, std::memory_order_relaxed);
+      return;
+    }
+  }
+
+  // A thread's gate during job `now`: now - 1 within a turn, now when the job is over for it, less before and between
+  // turns. (Numbers of jobs differ by more than their size, which is 2 or more.)
+  bool enter(int rank, std::uint64_t now) noexcept {
+    std::uint64_t gate = done[rank].gate.load(std::memory_order_relaxed);
+    while (gate < now - 1)
+      if (done[rank].gate.compare_exchange_weak(gate, now - 1, std::memory_order_acq_rel)) return true;
+    return false;
+  }
+  void leave(int rank, std::uint64_t now) noexcept { done[rank].gate.store(now - 2, std::memory_order_release); }
+  /// Waits for the end of the thread's turn, if it has one, and lets it have no other.
+  void close(int rank, std::uint64_t now) noexcept {
+    std::uint64_t gate = done[rank].gate.load(std::memory_order_acquire);
+    for (Spin spin(patience(now)); gate != now;) {
+      if (gate == now - 1) {
+        spin.turn();
+        gate = done[rank].gate.load(std::memory_order_acquire);
+      } else if (done[rank].gate.compare_exchange_weak(gate, now, std::memory_order_acq_rel)) {
+        return;
+      }
+    }
+  }
+  long patience(std::uint64_t now) const noexcept {
+    return static_cast<int>(now & size_mask) > team->size_ ? 0 : long_patience;
   }
 
   void take_part(int rank, std::uint64_t now) noexcept {
+    for (Spin spin(patience(now)); enter(rank, now);) {
+      const Turn turn = take_turn(rank, now);
+      leave(rank, now);
+      if (turn == Turn::finished) return;
+      if (turn == Turn::nothing)
+        spin.turn();
+      else
+        spin = Spin(patience(now));
+    }
+  }
+  Turn take_turn(int rank, std::uint64_t now) noexcept {
     Member me(team, boxes.get(), rank, static_cast<int>(now & size_mask), epoch);
     Done& mine = done[rank];
     mine.error = nullptr;
+    Turn turn = Turn::finished;
     try {
-      call(work, me);
+      turn = call(work, me);
     } catch (const Member::Released&) {
     } catch (...) {
       mine.error = std::current_exception();
@@ -127,23 +205,27 @@ struct Team::Impl {
     }
     mine.epoch = me.epoch_;
     mine.job.store(now, std::memory_order_release);
+    return turn;
   }
 
-  /// Runs the job on `size` > 1 threads. Needs the lock.
-  void run(int size, void (*call_)(void*, Member&), void* work_) {
+  /// Runs the job on `size` > 1 threads; by turns, on those that come. Needs the lock.
+  void run(int size, Turn (*call_)(void*, Member&), void* work_, bool turns) {
     call = call_;
     work = work_;
     failed.store(false, std::memory_order_relaxed);
     const std::uint64_t now = (job.load(std::memory_order_relaxed) & ~size_mask) + size_mask + 1 + size;
+    done[0].cpu.store(sched_getcpu(), std::memory_order_relaxed);
     job.store(now);
-    announce();
+    announce(size);
     take_part(0, now);
     std::exception_ptr error = done[0].error;
     done[0].error = nullptr;
     std::uint64_t last = done[0].epoch;
     for (int rank = 1; rank < size; ++rank) {
-      Spin spin(size > team->size_ ? 0 : long_patience);
-      while (done[rank].job.load(std::memory_order_acquire) != now) spin.turn();
+      if (turns)
+        close(rank, now);
+      else
+        for (Spin spin(patience(now)); done[rank].job.load(std::memory_order_acquire) != now;) spin.turn();
       last = std::max(last, done[rank].epoch);
       if (!error) error = done[rank].error;
       done[rank].error = nullptr;
@@ -175,7 +257,7 @@ void Team::Member::exchange() {
   }
 }
 
-void Team::run(int threads, void (*call)(void*, Member&), void* work) {
+void Team::run(int threads, Turn (*call)(void*, Member&), void* work, bool turns) {
   threads = std::min(threads <= 0 ? size_ : threads, max_threads);
   struct Lock {
     Impl* impl;
@@ -186,20 +268,25 @@ void Team::run(int threads, void (*call)(void*, Member&), void* work) {
   if (threads > 1 && impl_->try_lock()) {
     lock.impl = impl_;
     threads = impl_->grow(threads);
-    if (threads > 1) return impl_->run(threads, call, work);
+    if (threads > 1) return impl_->run(threads, call, work, turns);
   }
   Member::Box boxes[2];
   Member alone(this, boxes, 0, 1, 0);
-  call(work, alone);
+  while (call(work, alone) != Turn::finished) {
+  }
 }
 
-Team::Session::Session(Team& team) : team_(team) {
+Team::Session::Session(Team& team, int threads) : team_(team) {
+  threads = threads <= 0 ? team.size_ : std::min(threads, max_threads);
   if (team.impl_->try_lock()) {
-    team.impl_->grow(team.size_);
+    team.impl_->grow(threads);
     team.impl_->unlock();
   }
+  // another session at the same time that wants fewer only lets some threads sleep
+  team.impl_->done[0].cpu.store(sched_getcpu(), std::memory_order_relaxed);
+  team.impl_->awake.store(threads);
   team.impl_->sessions.fetch_add(1);
-  team.impl_->announce();
+  team.impl_->announce(threads);
 }
 
 Team::Session::~Session() {
@@ -256,7 +343,7 @@ struct TeamOwner {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     state.job.store(Team::Impl::stop);
-    state.announce();
+    state.announce(Team::max_threads);
     for (std::thread& thread : state.threads) thread.join();
     state.threads.clear();  // the lock is kept: a later run does its work alone
   }

@@ -66,15 +66,31 @@ class Team {
   template <class Work>
   void run(int threads, Work&& work) {
     run(
-        threads, [](void* w, Member& m) { (*static_cast<std::remove_reference_t<Work>*>(w))(m); },
-        const_cast<void*>(static_cast<const void*>(std::addressof(work))));
+        threads,
+        [](void* w, Member& m) {
+          (*static_cast<std::remove_reference_t<Work>*>(w))(m);
+          return Turn::finished;
+        },
+        const_cast<void*>(static_cast<const void*>(std::addressof(work))), false);
   }
 
-  /// While one is alive, the team's threads spin for work instead of sleeping, so that run() starts within about a
-  /// microsecond.
+  /// What a member's turn has brought: nothing left to begin, nothing to do for now, or something done.
+  enum class Turn { finished, nothing, something };
+  /// For work that needs nobody in particular, without barriers: turn(member) is called again and again on up to
+  /// `threads` threads, on each until it says `finished`. Between two turns a thread has nothing in hand: when the caller
+  /// has finished, only those are waited for that are within a turn; who comes later takes no part.
+  template <class Work>
+  void run_turns(int threads, Work&& turn) {
+    run(
+        threads, [](void* w, Member& m) -> Turn { return (*static_cast<std::remove_reference_t<Work>*>(w))(m); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(turn))), true);
+  }
+
+  /// While one is alive, the team's threads, or the first `threads` of them, spin for work instead of sleeping, so that
+  /// run() starts within about a microsecond. They go on for some 50 us after it, since the next call is often near.
   class Session {
    public:
-    explicit Session(Team& team);
+    explicit Session(Team& team, int threads = 0);
     Session() : Session(shared()) {}
     ~Session();
     Session(const Session&) = delete;
@@ -91,7 +107,7 @@ class Team {
   struct Impl;
   explicit Team(int size);
   friend struct TeamOwner;
-  void run(int threads, void (*call)(void*, Member&), void* work);
+  void run(int threads, Turn (*call)(void*, Member&), void* work, bool turns);
   int size_;
   Impl* impl_;  // never freed: threads may outlive static objects
 };

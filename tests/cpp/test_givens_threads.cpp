@@ -17,6 +17,8 @@ TEST_P(GivensThreads, LongColumns) {
         {"full", [](auto, auto) { return true; }},
         {"a staircase within a slab", [](auto i, auto j) { return i <= 20 + 60 * j; }},
         {"steps of many columns", [](auto i, auto j) { return i <= 40 + 400 * (j / 20); }},
+        {"short columns before a long one", [](auto i, auto j) { return i <= j + 2 || j % 10 == 9; }},
+        {"columns that end in the middle of a part", [](auto i, auto j) { return i <= 230 + 2 * j; }},
         {"zero columns", [](auto, auto j) { return j % 5 != 2; }},
         {"zero rows", [](auto i, auto) { return i % 200 < 100; }},
         {"nonzeros far below", [](auto i, auto j) { return i <= j || i >= 600; }},

@@ -1,5 +1,6 @@
 // The thread team: who runs, barriers and letters, nesting, several users, exceptions, sessions, fork, and copies.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -134,16 +135,85 @@ TEST(Team, ExceptionsReachTheCaller) {
   }
 }
 
+/// All parts are done once, by whoever comes; nobody is at work after the return.
+TEST(Team, Turns) {
+  Team& team = Team::shared();
+  for (int threads : {1, 2, 5, 40})
+    for (int round = 0; round < 200; ++round) {
+      constexpr int parts = 60;
+      std::atomic<int> next{0}, inside{0}, wrong{0};
+      std::vector<int> done(parts, 0);
+      team.run_turns(threads, [&](Team::Member& me) {
+        ++inside;
+        wrong += me.rank() >= threads;
+        const int i = next++;
+        if (i < parts) done[i] += 1;
+        --inside;
+        return i < parts       ? i % 7 == 0 ? Team::Turn::nothing : Team::Turn::something
+               : i < 2 * parts ? Team::Turn::nothing
+                               : Team::Turn::finished;
+      });
+      ASSERT_EQ(inside, 0);
+      ASSERT_EQ(wrong, 0);
+      ASSERT_EQ(done, std::vector<int>(parts, 1));
+      if (round % 50 == 0) {
+        EXPECT_EQ(census(4), 4) << "all threads come to the next job";
+      }
+    }
+}
+
+/// The caller waits for a turn that another thread has, not for a thread between two turns.
+TEST(Team, TurnsInHandAreWaitedFor) {
+  std::atomic<bool> begun{false}, ended{false};
+  Team::shared().run_turns(2, [&](Team::Member& me) {
+    if (me.rank() == 0) return begun ? Team::Turn::finished : Team::Turn::nothing;
+    if (begun.exchange(true)) return Team::Turn::nothing;  // for ever, if the caller let it
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ended = true;
+    return Team::Turn::something;
+  });
+  EXPECT_TRUE(ended);
+}
+
+TEST(Team, ExceptionsOfTurnsReachTheCaller) {
+  for (int thrower : {0, 1}) {
+    std::atomic<bool> thrown{false};
+    const auto turn = [&](Team::Member& me) {
+      if (me.rank() == thrower && !thrown.exchange(true)) throw std::runtime_error("turn");
+      return thrown ? Team::Turn::finished : Team::Turn::nothing;
+    };
+    EXPECT_THROW(Team::shared().run_turns(2, turn), std::runtime_error) << thrower;
+    EXPECT_EQ(census(4), 4) << "the team works afterwards";
+  }
+}
+
 TEST(Team, SessionsKeepThreadsAwake) {
   {
     Team::Session outer(Team::shared());
     Team::Session inner;
     for (int i = 0; i < 300; ++i) EXPECT_EQ(census(2), 2);
+    Team::Session few(Team::shared(), 2);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(census(i % 5 + 1), i % 5 + 1) << "with more threads than the session's";
   }
   for (int i = 0; i < 20; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Team::Session again;
     EXPECT_EQ(census(3), 3);
+  }
+}
+
+/// Threads may move to other cores, within the mask that they have had.
+TEST(Team, ThreadsKeepTheirAffinity) {
+  cpu_set_t callers;
+  ASSERT_EQ(sched_getaffinity(0, sizeof callers, &callers), 0);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> other{0};
+    Team::shared().run(3, [&](Team::Member&) {
+      cpu_set_t mine;
+      if (sched_getaffinity(0, sizeof mine, &mine) != 0 || !CPU_EQUAL(&mine, &callers)) ++other;
+    });
+    EXPECT_EQ(other, 0);
+    if (round % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // asleep, then woken
   }
 }
 

@@ -1,0 +1,181 @@
+/// A pivot row and the rows that are rotated with it one after the other, `count` of them, `stride` numbers apart; x and
+/// y point to column 0, and columns are `ld` apart.
+template <class R>
+struct LaneRows {
+  R *x, *y;
+  Index count, stride, ld;
+};
+
+/// The rotations that annihilate column j of these rows.
+template <class R, int P, int N>
+void make_lanes(const LaneRows<R>& rows, Index j, R* numbers) {
+  using V = LaneVec<R, N>;
+  constexpr Index K = slab_columns<R, P>;
+  V f[P], g[P], c = {}, s[P] = {};
+  for (int p = 0; p < P; ++p) f[p] = *reinterpret_cast<V*>(rows.x + (p * K + j) * rows.ld);
+  LanePivot<R, P, N> pivot;
+  pivot.set(f);
+  for (Index i = 0; i < rows.count; ++i) {
+    for (int p = 0; p < P; ++p) g[p] = *reinterpret_cast<V*>(rows.y + i * rows.stride + (p * K + j) * rows.ld);
+    pivot.turn(g, c, s);
+    V* const number = reinterpret_cast<V*>(numbers + i * (1 + P) * N);
+    number[0] = c;
+    for (int p = 0; p < P; ++p) number[1 + p] = s[p];
+  }
+  pivot.get(f);
+  for (int p = 0; p < P; ++p) *reinterpret_cast<V*>(rows.x + (p * K + j) * rows.ld) = f[p];
+}
+
+/// These rotations, or their inverse, in the columns c0 ... c0 + C - 1.
+template <class R, int P, int N, int C, bool inverse>
+DEVOBJ_INLINE void turn_columns(const LaneRows<R>& rows, Index c0, const R* numbers) {
+  using V = LaneVec<R, N>;
+  constexpr Index K = slab_columns<R, P>;
+  V x[C][P];
+  const auto at = [&](R* row, int c, int p) { return reinterpret_cast<V*>(row + (p * K + c0 + c) * rows.ld); };
+#pragma GCC unroll 16
+  for (int c = 0; c < C; ++c)
+    for (int p = 0; p < P; ++p) x[c][p] = *at(rows.x, c, p);
+  for (Index i = 0; i < rows.count; ++i) {
+    const Index here = inverse ? rows.count - 1 - i : i;
+    R* const row = rows.y + here * rows.stride;
+    const V* const number = reinterpret_cast<const V*>(numbers + here * (1 + P) * N);
+    const V cosine = number[0];
+    V s[P];
+    for (int p = 0; p < P; ++p) s[p] = inverse ? -number[1 + p] : number[1 + p];
+#pragma GCC unroll 16
+    for (int c = 0; c < C; ++c) {
+      V y[P];
+      for (int p = 0; p < P; ++p) y[p] = *at(row, c, p);
+      turn_lanes<R, P, N>(x[c], y, cosine, s);
+      for (int p = 0; p < P; ++p) *at(row, c, p) = y[p];
+    }
+  }
+#pragma GCC unroll 16
+  for (int c = 0; c < C; ++c)
+    for (int p = 0; p < P; ++p) *at(rows.x, c, p) = x[c][p];
+}
+
+/// The rotations that annihilate column j of `rows`, or their inverse, in the columns from j on, or, the inverse, some
+/// before it; returns the end of their numbers.
+template <class R, int P, int N, bool inverse>
+R* lane_column(const LaneRows<R>& rows, Index j, R* numbers) {
+  constexpr int many = DEVOBJ_SIMD_BYTES == 64 ? 8 / P : 4;
+  constexpr Index K = slab_columns<R, P>;
+  if (rows.count <= 0) return numbers;
+  if constexpr (!inverse) make_lanes<R, P, N>(rows, j, numbers);
+  Index c = inverse ? j : j + 1;
+  for (; c % 2 != 0; ++c) turn_columns<R, P, N, 1, inverse>(rows, c, numbers);
+  for (; c % many != 0; c += 2) turn_columns<R, P, N, 2, inverse>(rows, c, numbers);
+  for (; c < K; c += many) turn_columns<R, P, N, many, inverse>(rows, c, numbers);
+  return numbers + rows.count * (1 + P) * N;
+}
+
+/// What is common to the ways down and back of a part.
+template <class R, int P, int N>
+struct LanePart {
+  static constexpr Index K = slab_columns<R, P>, L = line<R>;
+  R* W;
+  Index rows, columns, ld;
+  const Staircase<R>* stairs;
+
+  /// The pivot row j and the rows below it in its lanes.
+  DEVOBJ_INLINE LaneRows<R> below(Index j) const {
+    const Index bottom = stairs[j / widest_staircase].bottom, end = bottom < rows ? bottom : rows;
+    return {W + j * N, W + (j + 1) * N, (end + N - 1) / N - 1 - j, N, ld};
+  }
+  /// Row j of the first H lanes' triangles and the rows 0 ... j of the next H lanes'.
+  DEVOBJ_INLINE LaneRows<R> beside(Index j, int H) const { return {W + j * N, W + H, j + 1, N, ld}; }
+
+  template <int H>
+  R* merge_halves(R* numbers) const {
+    if constexpr (H > 1) {
+      for (Index j = 0; j < columns; ++j) numbers = lane_column<R, P, H, false>(beside(j, H), j, numbers);
+      return merge_halves<H / 2>(numbers);
+    }
+    return numbers;
+  }
+  /// `numbers` end where the last rotation's do.
+  template <int H>
+  R* part_halves(R* numbers) const {
+    if constexpr (H < N) {
+      for (Index j = columns - 1; j >= 0; --j) {
+        numbers -= (j + 1) * (1 + P) * H;
+        lane_column<R, P, H, true>(beside(j, H), j, numbers);
+      }
+      return part_halves<2 * H>(numbers);
+    }
+    return numbers;
+  }
+  /// A lane's triangle by rows, and back.
+  void get(int lane, R* triangle) const {
+    for (Index i = 0; i < K; ++i)
+      for (Index e = 0; e < L; ++e) triangle[i * L + e] = e % K < i ? R(0) : W[e * ld + i * N + lane];
+  }
+  void put(int lane, const R* triangle) const {
+    for (Index i = 0; i < columns; ++i)
+      for (Index e = 0; e < L; ++e) W[e * ld + i * N + lane] = triangle[i * L + e];
+  }
+};
+
+template <class R, int P, int N>
+void lanes_down(const R* slab, const LanePart<R, P, N>& part, R* numbers, R* triangle) {
+  constexpr Index K = slab_columns<R, P>, L = line<R>;
+  unpack<R>(slab, part.rows, part.W, part.ld);
+  for (Index e = 0; e < L; ++e)
+    for (Index i = part.rows; i % N != 0; ++i) part.W[e * part.ld + i] = 0;
+  for (Index j = 0; j < part.columns; ++j) {
+    const LaneRows<R> rows = part.below(j);
+    numbers = lane_column<R, P, N, false>(rows, j, numbers);
+  }
+  numbers = part.template merge_halves<N / 2>(numbers);
+  alignas(64) R other[K * L];
+  part.get(0, triangle);
+  part.get(1, other);
+  merge<R, P>(triangle, other, part.columns, numbers);
+}
+
+template <class R, int P, int N>
+void lanes_back(const R* triangle, const LanePart<R, P, N>& part, R* numbers, R* slab) {
+  constexpr Index K = slab_columns<R, P>, L = line<R>;
+  for (Index e = 0; e < L * part.ld; ++e) part.W[e] = 0;
+  // where the numbers of the last rotations are
+  for (Index j = 0; j < part.columns; ++j) {
+    const Index count = part.below(j).count;
+    numbers += (count > 0 ? count : 0) * (1 + P) * N;
+  }
+  numbers += (N - 2) * (1 + P) * (part.columns * (part.columns + 1) / 2);
+  alignas(64) R first[K * L], other[K * L] = {};
+  for (Index e = 0; e < K * L; ++e) first[e] = triangle[e];
+  merge_back<R, P>(first, other, part.columns, numbers);
+  part.put(0, first);
+  part.put(1, other);
+  numbers = part.template part_halves<2>(numbers);
+  for (Index j = part.columns - 1; j >= 0; --j) {
+    const LaneRows<R> rows = part.below(j);
+    if (rows.count > 0) numbers -= rows.count * (1 + P) * N;
+    lane_column<R, P, N, true>(rows, j, numbers);
+  }
+  pack<R>(part.W, part.ld, part.rows, slab);
+}
+
+/// Fewer are slower than waves.
+template <class R>
+constexpr Index least_lanes = VL<R> > 2 && DEVOBJ_SIMD_BYTES == 64 ? VL<R> / 2 : VL<R>;
+
+/// For the number of lanes that is given, from least_lanes to VL.
+template <class R, int P, int N = static_cast<int>(VL<R>)>
+void eliminate_lanes(const R* slab, Index rows, Index columns, int lanes, const Staircase<R>* stairs, R* work,
+                     R* triangle) {
+  if constexpr (N >= least_lanes<R>) {
+    if (lanes < N) return eliminate_lanes<R, P, N / 2>(slab, rows, columns, lanes, stairs, work, triangle);
+    lanes_down<R, P, N>(slab, {work, rows, columns, lane_rows(rows), stairs}, stairs[0].numbers, triangle);
+  }
+}
+template <class R, int P, int N = static_cast<int>(VL<R>)>
+void back_lanes(const R* triangle, Index rows, Index columns, int lanes, const Staircase<R>* stairs, R* work, R* slab) {
+  if constexpr (N >= least_lanes<R>) {
+    if (lanes < N) return back_lanes<R, P, N / 2>(triangle, rows, columns, lanes, stairs, work, slab);
+    lanes_back<R, P, N>(triangle, {work, rows, columns, lane_rows(rows), stairs}, stairs[0].numbers, slab);
+  }
+}
