@@ -12,6 +12,8 @@
 // Few columns of a column-major matrix are solved by substitution, a warp with a column: that is sooner done.
 #include <cuda_pipeline_primitives.h>
 
+#include <algorithm>
+
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/native.hpp"
@@ -390,8 +392,8 @@ __global__ void __launch_bounds__(threads)
 
 /// Whether that is faster: up to two stripes, and for complex numbers, whose tiles take longer to invert.
 template <class E>
-bool launch_few(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, Queue& q) {
-  if (A.cols > exchange_solve_few || exchange.rows > L.rows) return false;
+bool launch_few(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
+  if (A.cols > exchange_solve_few || exchange.rows > std::min<std::int64_t>(L.rows, part_rows)) return false;
   if (L.rows > 2 * tile && !is_device_complex<E>) return false;
   const auto bytes = tiles_before(static_cast<int>(ceil_div(L.rows, tile))) * sizeof(OddTile<E>);
   if (bytes > shared_memory_limit(q.device())) return false;
@@ -420,7 +422,7 @@ bool launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int pa
 template <class E, bool by_rows>
 void launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
   const std::int64_t columns = by_rows ? A.rows : A.cols;
-  if (!by_rows && launch_few<E>(L, L_by_rows, A, exchange, q)) return;
+  if (!by_rows && launch_few<E>(L, L_by_rows, A, exchange, part_rows, q)) return;
   if (columns > 4096 && launch<E, 8, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
   if (columns > exchange_solve_few && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
   if (columns > exchange_solve_few && launch<E, 2, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
