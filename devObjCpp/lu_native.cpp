@@ -101,7 +101,7 @@ class NativeLu {
     Queue& panels = panel_queue;
 
     panel(blocks_[0], panels);
-    Event soon_updated, rest_updated;
+    Event soon_updated, left_exchanged;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block K = blocks_[i];
       Range rest{K.columns.end, n_};
@@ -124,13 +124,14 @@ class NativeLu {
         update(K, columns, soon);
         soon_updated = soon.record();
         exchange(K, {0, K.columns.begin}, soon);
+        left_exchanged = soon.record();
         rest.begin = columns.end;
         update(K, rest, q_, by_parts_);
         q_.wait_for(soon_updated);
-        rest_updated = q_.record();
       } else {
         update(K, rest, q_, by_parts_);
-        soon_updated = rest_updated = q_.record();
+        soon_updated = q_.record();
+        q_.wait_for(left_exchanged);
         exchange(K, {0, K.columns.begin}, q_);
       }
     }
