@@ -1,0 +1,196 @@
+// The tiles of exchange_solve: L11 and columns of A in shared memory, inverses of diagonal tiles, products of tiles.
+#pragma once
+
+#include <cuda_pipeline_primitives.h>
+
+#include "kernels/cuda/arithmetic.cuh"
+#include "kernels/native.hpp"
+
+namespace devobj::cuda::exchange_solve_tiles {
+
+constexpr int tile = warp_size;
+constexpr int threads = 256;
+constexpr int warps = threads / warp_size;
+constexpr int warp_columns = 8;
+constexpr int most_rows = exchange_solve_max;
+
+template <class E>
+constexpr bool by_tensor_cores = sizeof(real_e<E>) == 8;
+/// Elements between the beginnings of rows of L, and of columns of A, of n elements: rows side by side are in other banks.
+template <class E>
+constexpr int padded(int n) {
+  return n + (by_tensor_cores<E> ? 4 : 16 / static_cast<int>(sizeof(E)));
+}
+
+/// 16 bytes.
+template <class E>
+struct alignas(16) Piece {
+  static constexpr int size = 16 / sizeof(E);
+  E of[size];
+};
+template <class E>
+__device__ const Piece<E>& piece(const E& first) {
+  return *reinterpret_cast<const Piece<E>*>(&first);
+}
+
+/// Of L11, by rows: (0, 0), (1, 0), (1, 1), (2, 0) ... Diagonal ones become inverses.
+template <class E>
+using Tile = E[tile][padded<E>(tile)];
+template <class E>
+using Column = E[padded<E>(most_rows)];
+__host__ __device__ constexpr int tiles_before(int stripe) {
+  return stripe * (stripe + 1) / 2;
+}
+
+template <class E>
+struct Memory {
+  std::int32_t from[most_rows], to[most_rows];  // what comes to a row; where its old row goes, or -1
+  alignas(16) Tile<E> L[1];                     // as many as there are, then the columns
+  __device__ Column<E>* columns(int stripes) { return reinterpret_cast<Column<E>*>(L + tiles_before(stripes)); }
+  static std::size_t bytes(int stripes, int columns) {
+    return sizeof(Memory) + (tiles_before(stripes) - 1) * sizeof(Tile<E>) + columns * sizeof(Column<E>);
+  }
+};
+
+/// A warp's sums for a stripe of eight columns: L X, a tile after the other. A lane has some elements of it.
+template <class E, bool = by_tensor_cores<E>>
+class Sums {
+ public:
+  /// += L X; `lower`: L is zero above its diagonal.
+  template <bool lower>
+  __device__ void add(const Tile<E>& L, const Column<E>* X, int k0) {
+    const int first_row = lane() % 8, first_column = lane() / 8;
+#pragma unroll 2
+    for (int k = 0; k < tile; k += at_once) {
+      Piece<E> l[rows], x[columns];
+#pragma unroll
+      for (int i = 0; i < rows; ++i) l[i] = piece(L[first_row + 8 * i][k]);
+#pragma unroll
+      for (int j = 0; j < columns; ++j) x[j] = piece(X[first_column + 4 * j][k0 + k]);
+#pragma unroll
+      for (int v = 0; v < at_once; ++v)
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+          for (int j = 0; j < columns; ++j) sums_[i][j] = plus_product(sums_[i][j], l[i].of[v], x[j].of[v]);
+    }
+  }
+  /// act(row, column, sum) for the lane's elements.
+  template <class Act>
+  __device__ void each(Act act) const {
+#pragma unroll
+    for (int i = 0; i < rows; ++i)
+#pragma unroll
+      for (int j = 0; j < columns; ++j) act(lane() % 8 + 8 * i, lane() / 8 + 4 * j, sums_[i][j]);
+  }
+
+ private:
+  static constexpr int rows = 4, columns = 2, at_once = Piece<E>::size;
+  __device__ static E plus_product(E c, E a, E b) {
+    return minus_product(c, negative(a), b);
+  }
+  __device__ static int lane() {
+    return threadIdx.x % warp_size;
+  }
+  E sums_[rows][columns] = {};
+};
+
+/// Double precision, real and complex: products of 8 x 4 by 4 x 8.
+template <class E>
+class Sums<E, true> {
+ public:
+  template <bool lower>
+  __device__ void add(const Tile<E>& L, const Column<E>* X, int k0) {
+    const int outer = lane() / 4, inner = lane() % 4;
+#pragma unroll
+    for (int k = 0; k < tile; k += 4) {
+      const E x = X[outer][k0 + k + inner];
+#pragma unroll
+      for (int i = lower ? k / 8 : 0; i < rows; ++i) {
+        const E l = L[8 * i + outer][k + inner];
+        multiply(sums_[i][0], re(l), re(x));
+        if constexpr (is_device_complex<E>) {
+          multiply(sums_[i][0], -im(l), im(x));
+          multiply(sums_[i][1], re(l), im(x));
+          multiply(sums_[i][1], im(l), re(x));
+        }
+      }
+    }
+  }
+  template <class Act>
+  __device__ void each(Act act) const {
+#pragma unroll
+    for (int i = 0; i < rows; ++i)
+#pragma unroll
+      for (int j = 0; j < 2; ++j)
+        act(8 * i + lane() / 4, lane() % 4 * 2 + j, from_parts<E>(sums_[i][0][j], sums_[i][parts - 1][j]));
+  }
+
+ private:
+  static constexpr int rows = 4, parts = is_device_complex<E> ? 2 : 1;
+  __device__ static int lane() {
+    return threadIdx.x % warp_size;
+  }
+  __device__ static void multiply(double (&c)[2], double a, double b) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c[0]), "+d"(c[1])
+        : "d"(a), "d"(b));
+  }
+  double sums_[rows][parts][2] = {};
+};
+
+/// Begins to fetch L11, zero where it has nothing below the diagonal.
+template <bool by_rows, class E, int pitch>
+__device__ void fetch(E (*L)[tile][pitch], Block<E> stored, int stripes) {
+  const int w = static_cast<int>(stored.rows), id = threadIdx.x;
+  for (int s = 0, n = 0; s < stripes; ++s)
+    for (int q = 0; q <= s; ++q, ++n)
+#pragma unroll
+      for (int e = 0; e < tile * tile / threads; ++e) {
+        // neighbours read what lies side by side
+        const int i = by_rows ? id / tile + e * warps : id % 8 + id / 32 % 4 * 8;
+        const int k = by_rows ? id % tile : id / 8 % 4 + id / 128 * 4 + e * 8;
+        const int row = s * tile + i, col = q * tile + k;
+        if (row < w && col < row)
+          __pipeline_memcpy_async(&L[n][i][k], by_rows ? &stored(col, row) : &stored(row, col), sizeof(E));
+        else
+          L[n][i][k] = E{};
+      }
+  __pipeline_commit();
+}
+
+/// By one warp: D = D^-1, D unit lower triangular (its diagonal is not read). A lane has a column.
+template <class E>
+__device__ __noinline__ void invert(Tile<E>& D) {
+  const int lane = threadIdx.x % warp_size;
+  E x[tile];
+#pragma unroll
+  for (int i = 0; i < tile; ++i) x[i] = i == lane ? from_parts<E>(1) : E{};
+#pragma unroll
+  for (int k = 0; k < tile; k += Piece<E>::size)
+#pragma unroll
+    for (int i = k + 1; i < tile; ++i) {
+      const Piece<E> d = piece(D[i][k]);
+#pragma unroll
+      for (int v = 0; v < Piece<E>::size; ++v)
+        if (k + v < i) x[i] = minus_product(x[i], d.of[v], x[k + v]);
+    }
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < tile; ++i) D[i][lane] = x[i];
+}
+
+/// By one warp: X = D^-1 X for eight columns, without the zeros of D^-1, which would make a NaN of an infinity.
+template <class E>
+__device__ __noinline__ void multiply_exactly(const Tile<E>& inverse, Column<E>* X, int k0) {
+  const int row = threadIdx.x % warp_size;
+  for (int c = 0; c < warp_columns; ++c) {
+    E x{};
+    for (int k = 0; k <= row; ++k) x = minus_product(x, negative(inverse[row][k]), X[c][k0 + k]);
+    __syncwarp();
+    X[c][k0 + row] = x;
+  }
+  __syncwarp();
+}
+
+}  // namespace devobj::cuda::exchange_solve_tiles
