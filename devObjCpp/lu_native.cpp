@@ -107,7 +107,6 @@ class NativeLu {
       Range rest{K.columns.end, n_};
       q_.wait_for(panels.record());
       if (is_copied(K)) copy_back(K, q_);
-      const Event stored = q_.record();
       if (i + 1 < blocks_.size()) {
         const Block next = blocks_[i + 1];
         rest.begin = next.columns.end;
@@ -119,8 +118,7 @@ class NativeLu {
       if (soon_queue && i + 2 < blocks_.size()) {
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
-        soon.wait_for(stored);
-        cuda::stream_wait_event(soon.stream(), start_.event());
+        soon.wait_for(q_.record());  // the rest of the last step, K's way back, the panel's start
         update(K, columns, soon);
         soon_updated = soon.record();
         exchange(K, {0, K.columns.begin}, soon);

@@ -56,7 +56,7 @@ struct Memory {
 template <class E, bool = by_tensor_cores<E>>
 class Sums {
  public:
-  /// += L X; `lower`: L is zero above its diagonal.
+  /// += L X; `lower`: L is zero above its diagonal, of which only tensor cores make use.
   template <bool lower>
   __device__ void add(const Tile<E>& L, const Column<E>* X, int k0) {
     const int first_row = lane() % 8, first_column = lane() / 8;
