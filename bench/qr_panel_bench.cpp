@@ -4,8 +4,10 @@
 //   qr-panel-bench tall  [types=sdcz] [m=...] [reps=20]
 //   qr-panel-bench orgqr [types=d] [n=1000,...]
 //   qr-panel-bench gemm  [types=d] [n=1000,...] [k=64,128,256,512]
+//   qr-panel-bench reflect [types=sdcz] [m=...] [k=32,64] [columns=32,64,128] [reps=20]
 //
 // panel: microseconds per panel and per column, the median of launches back to back in one queue on fresh copies.
+// reflect: microseconds of C = Q^H C for a strip of k columns, by one kernel and by three products.
 // gemm: Tflop/s of W = V^H C (n x k and n x n) and of C -= V W.
 #include <algorithm>
 #include <cstdio>
@@ -34,7 +36,7 @@ std::vector<long> numbers(const std::string& list) {
 struct Options {
   std::string types = "sdcz";
   std::vector<long> m{500, 1000, 2000, 4000, 8000, 16000, 32000}, n{1000, 2000, 4000, 8000, 16000},
-      k{64, 128, 256, 512}, warps{0}, blocks{0}, groups{0};
+      k{64, 128, 256, 512}, columns{32, 64, 128}, warps{0}, blocks{0}, groups{0};
   int reps = 20;
 };
 
@@ -135,6 +137,32 @@ void orthogonal(char type, const Options& o, Queue& q) {
   }
 }
 
+/// The reflector of a strip on some columns.
+template <class T>
+void reflect(char type, const Options& o, Queue& q) {
+  for (const long m : o.m)
+    for (const long k : o.k)
+      for (const long n : o.columns) {
+        if (k > m || !cuda::qr_reflect_strip_fits<T>(m, k, q)) continue;
+        Matrix<T> V = random_matrix<T>(m, k, q), Tri(k, k, q), C = random_matrix<T>(m, n, q), W(k, n, q), TW(k, n, q);
+        laset<T>(Uplo::General, T(0), T(0), Tri, q);  // C stays as it is
+        const auto eight = [&](auto work) {
+          return median_us(q, o.reps,
+                           [&] {
+                             for (int i = 0; i < 8; ++i) work();
+                           }) /
+                 8;
+        };
+        const double one = eight([&] { cuda::qr_reflect_strip<T>(V, Tri, C, q); }),
+                     three = eight([&] {
+                       gemm<T>(adjoint<T>, Op::NoTrans, T(1), V, C, T(0), W, q);
+                       gemm<T>(adjoint<T>, Op::NoTrans, T(1), Tri, W, T(0), TW, q);
+                       gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), V, TW, T(1), C, q);
+                     });
+        std::printf("reflect %c m=%ld k=%ld n=%ld: %.1f us, by products %.1f\n", type, m, k, n, one, three);
+      }
+}
+
 template <class T>
 void products(char type, const Options& o, Queue& q) {
   for (const long n : o.n)
@@ -165,6 +193,7 @@ int main(int argc, char** argv) try {
     if (name == "m") o.m = numbers(value);
     if (name == "n") o.n = numbers(value);
     if (name == "k") o.k = numbers(value);
+    if (name == "columns") o.columns = numbers(value);
     if (name == "warps") o.warps = numbers(value);
     if (name == "blocks") o.blocks = numbers(value);
     if (name == "groups") o.groups = numbers(value);
@@ -177,6 +206,8 @@ int main(int argc, char** argv) try {
       products<T>(type, o, q);
     else if (mode == "tall")
       tall<T>(type, o, q);
+    else if (mode == "reflect")
+      reflect<T>(type, o, q);
     else if (mode == "orgqr")
       orthogonal<T>(type, o, q);
     else

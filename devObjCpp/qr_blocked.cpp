@@ -107,7 +107,10 @@ class Panels {
   void factor(Range rows, Range K, Queue& q) {
     turn_ = 1 - turn_;
     const View<T> here = A_(rows, K), factors = part(tau_, K);
-    if (native_) return native_->end(turn_, K, native_->begin(turn_, K, q), q);
+    if (native_) {
+      native_->end(turn_, K, native_->begin(turn_, K, q), q);
+      return native_->make_triangle(turn_, K, q);
+    }
     if (!rotations_) return householder_panel(here, factors, q);
     if constexpr (cuda_built)
       for (std::int64_t j = 0; j < here.cols; j += width) {

@@ -34,10 +34,11 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   NativePanels<T> panels(A, tau, nb, q);
   Matrix<T> W(nb, n, q), TW(nb, n, q);
   const auto six = SixBf16::for_reflectors<T>(options.math, m, n - nb, nb, q);
-  SideQueue side(q, true);
-  Queue& first = side;
+  SideQueue side(q, true), beside(q, true);
+  Queue &first = side, &triangles = beside;
   q.blas();
   panels.warm(first);
+  triangles.blas();
 
   int turn = 0;
   Range K = panel_at(0);
@@ -46,6 +47,15 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   while (K.end < n) {
     const Range next = K.end < k ? panel_at(K.end) : Range{K.end, K.end}, rest{next.end, n}, below{K.begin, m};
     const View<T> V = panels.V(turn, K.begin, K.size()), Tri = panels.Tri(turn, K.size());
+    // T, beside `next` where that can do without
+    Event has_triangle;
+    if (panels.applies_strips(K, q)) {
+      triangles.wait_for(first.record());
+      panels.make_triangle(turn, K, triangles);
+      has_triangle = triangles.record();
+    } else {
+      panels.make_triangle(turn, K, first);
+    }
     // next
     first.wait_for(rest_done);
     if (next.size() > 0) panels.apply_next(turn, K, next, first);
@@ -56,6 +66,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     if (next.size() > 0) done = panels.begin(turn, next, first);
     // rest
     q.wait_for(ready);
+    q.wait_for(has_triangle);
     if (rest.size() > 0)
       reflect_left(adjoint<T>, V, Tri, A(below, rest), View<T>(W.data, K.size(), rest.size()),
                    View<T>(TW.data, K.size(), rest.size()), q, six);

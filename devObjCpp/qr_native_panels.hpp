@@ -35,24 +35,45 @@ class NativePanels {
 
   /// Factors the first strip of panel K. Returns its columns.
   std::int64_t begin(int turn, Range K, Queue& q) {
-    const std::int64_t width = std::min(strip_width(K.begin, q), K.size());
-    strip(turn, K, 0, width, q);
+    const std::int64_t width = strip_width(K, 0, q);
+    strip(turn, K, {0, width}, q);
     return width;
   }
-  /// The panel's strips after the first `done` columns, with T of the whole.
+  /// The panel's strips after the first `done` columns.
   void end(int turn, Range K, std::int64_t done, Queue& q) {
-    if (done == K.size()) return;
     while (done < K.size()) {
-      const std::int64_t width = std::min(strip_width(K.begin + done, q), K.size() - done);
-      strip(turn, K, done, width, q);
-      done += width;
+      const Range S{done, done + strip_width(K, done, q)};
+      strip(turn, K, S, q);
+      done = S.end;
     }
-    make_triangle(turn, K, q);
+  }
+  /// T of the whole panel from V^H V, once for all strips: their products with each other, taken one by one, are many short
+  /// kernels.
+  void make_triangle(int turn, Range K, Queue& q) {
+    if (strip_width(K, 0, q) == K.size()) return;
+    const View<T> v = V(turn, K.begin, K.size()), tri = Tri(turn, K.size());
+    const View<T> G(gram_.data, K.size(), K.size());
+    gemm(adjoint<T>, Op::NoTrans, T(1), v, v, T(0), G, q);
+    larft(G, part(tau_, K), tri, q);
+  }
+  /// Whether apply_next takes the strips' reflectors one after the other, so that it does not need T of the whole panel.
+  bool applies_strips(Range K, const Queue& q) const {
+    if constexpr (cuda_built)
+      for (std::int64_t done = 0, width = 0; done < K.size(); done += width) {
+        width = strip_width(K, done, q);
+        if (!cuda::qr_reflect_strip_fits<T>(A_.rows - K.begin - done, width, q)) return false;
+      }
+    return cuda_built;
   }
   /// A(below, columns) = Q^H A(below, columns) for a few columns
   void apply_next(int turn, Range K, Range columns, Queue& q) {
-    reflect_left(adjoint<T>, V(turn, K.begin, K.size()), Tri(turn, K.size()), A_({K.begin, A_.rows}, columns),
-                 View<T>(W_.data, K.size(), columns.size()), View<T>(TW_.data, K.size(), columns.size()), q);
+    if (!applies_strips(K, q))
+      return reflect(V(turn, K.begin, K.size()), Tri(turn, K.size()), A_({K.begin, A_.rows}, columns), q);
+    for (std::int64_t done = 0, width = 0; done < K.size(); done += width) {
+      width = strip_width(K, done, q);
+      const Range S{done, done + width};
+      reflect(strip_V(turn, K, S), Tri(turn, K.size())(S, S), A_({K.begin + done, A_.rows}, columns), q);
+    }
   }
 
  private:
@@ -65,34 +86,38 @@ class NativePanels {
     constexpr std::int64_t too_few = 8;
     return rows > cluster_rows || cuda::qr_panel_width<T>(rows, q) <= too_few;
   }
-  /// Columns of a strip that starts in row j.
-  std::int64_t strip_width(std::int64_t j, const Queue& q) const {
-    const std::int64_t rows = A_.rows - j;
-    if constexpr (cuda_built) return is_tall(rows, q) ? cuda::qr_panel_tall_width<T> : cuda::qr_panel_width<T>(rows, q);
-    return 1;
+  /// Columns of panel K's strip after `done` columns.
+  std::int64_t strip_width(Range K, std::int64_t done, const Queue& q) const {
+    const std::int64_t rows = A_.rows - K.begin - done;
+    std::int64_t width = 1;
+    if constexpr (cuda_built)
+      width = is_tall(rows, q) ? cuda::qr_panel_tall_width<T> : cuda::qr_panel_width<T>(rows, q);
+    return std::min(width, K.size() - done);
   }
-  /// Factors `width` columns of panel K from K.begin + done on and applies them to the panel's others to their right.
-  void strip(int turn, Range K, std::int64_t done, std::int64_t width, Queue& q) {
-    const Range S{K.begin + done, K.begin + done + width}, below{S.begin, A_.rows}, right{S.end, K.end};
-    const View<T> panel_V = V(turn, K.begin, K.size()), strip_V = panel_V({0, panel_V.rows}, {done, done + width});
-    const View<T> T_here = Tri(turn, K.size())({done, done + width}, {done, done + width});
+  /// V of the panel's columns S, from its own first row on.
+  View<T> strip_V(int turn, Range K, Range S) const {
+    const View<T> panel = V(turn, K.begin, K.size());
+    return panel({S.begin, panel.rows}, S);
+  }
+  /// Factors the panel's columns S and applies them to its others to their right.
+  void strip(int turn, Range K, Range S, Queue& q) {
+    const Range columns{K.begin + S.begin, K.begin + S.end}, below{columns.begin, A_.rows}, right{columns.end, K.end};
+    const View<T> panel_V = V(turn, K.begin, K.size()), T_here = Tri(turn, K.size())(S, S);
     if constexpr (cuda_built) {
+      const View<T> V_here = panel_V({0, panel_V.rows}, S);
       if (!is_tall(below.size(), q))
-        cuda::qr_panel_native(A_(below, S), part(tau_, S), strip_V, T_here, q);
+        cuda::qr_panel_native(A_(below, columns), part(tau_, columns), V_here, T_here, q);
       else
-        cuda::qr_panel_tall(A_(below, S), part(tau_, S), strip_V, T_here, q);
+        cuda::qr_panel_tall(A_(below, columns), part(tau_, columns), V_here, T_here, q);
     }
-    if (right.size() > 0)
-      reflect_left(adjoint<T>, strip_V({done, strip_V.rows}, {0, width}), T_here, A_(below, right),
-                   View<T>(W_.data, width, right.size()), View<T>(TW_.data, width, right.size()), q);
+    reflect(strip_V(turn, K, S), T_here, A_(below, right), q);
   }
-  /// T of the panel from V^H V, once for all strips: their products with each other, taken one by one, are many short
-  /// kernels.
-  void make_triangle(int turn, Range K, Queue& q) {
-    const View<T> v = V(turn, K.begin, K.size()), tri = Tri(turn, K.size());
-    const View<T> G(gram_.data, K.size(), K.size());
-    gemm(adjoint<T>, Op::NoTrans, T(1), v, v, T(0), G, q);
-    larft(G, part(tau_, K), tri, q);
+  /// C = Q^H C, by one kernel if there is one for this reflector.
+  void reflect(View<T> V, View<T> Tri, View<T> C, Queue& q) {
+    if (C.cols == 0) return;
+    if constexpr (cuda_built)
+      if (cuda::qr_reflect_strip_fits<T>(V.rows, V.cols, q)) return cuda::qr_reflect_strip(V, Tri, C, q);
+    reflect_left(adjoint<T>, V, Tri, C, View<T>(W_.data, V.cols, C.cols), View<T>(TW_.data, V.cols, C.cols), q);
   }
   static View<T> part(View<T> v, Range K) { return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K); }
   View<T> A_, tau_;

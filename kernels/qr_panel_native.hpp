@@ -38,4 +38,13 @@ void qr_panel_tall(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q, boo
 template <class T>
 inline constexpr std::int64_t qr_panel_tall_width = sizeof(T) == 16 ? 32 : 64;
 
+/// C = Q^H C for the reflector Q = I - V Tri V^H of a strip (V m x w with its ones and zeros written out, Tri w x w, C m x n), in
+/// one kernel. Capturable. Bitwise the same from run to run.
+template <class T>
+void qr_reflect_strip(View<T> V, View<T> Tri, View<T> C, Queue& q);
+/// Whether it can: w <= 64, V fits into the shared memory of a cluster (64 columns: 8192 rows of real, 4096 of double and
+/// complex, 2048 of complex<double>; 32: twice as many), and there are clusters.
+template <class T>
+bool qr_reflect_strip_fits(std::int64_t m, std::int64_t w, const Queue& q);
+
 }  // namespace devobj::cuda

@@ -1,0 +1,50 @@
+// Launching a kernel whose blocks are clusters.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/cuda_common.hpp"
+
+namespace devobj::cuda {
+
+/// The attributes of a launch: clusters of `blocks` blocks. Holds what the configuration points to.
+struct ClusterLaunch {
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t config = {};
+  ClusterLaunch(std::int64_t grid, int blocks, int threads, std::size_t bytes, cudaStream_t stream) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = static_cast<unsigned>(blocks);
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim = dim3(static_cast<unsigned>(grid));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  ClusterLaunch(const ClusterLaunch&) = delete;
+  ClusterLaunch& operator=(const ClusterLaunch&) = delete;
+};
+
+/// The most blocks, a power of two up to max_cluster, that a cluster of this kernel can have on the current device with so
+/// many threads and bytes of shared memory each; 0 if it cannot run in clusters at all. Lets the kernel have them.
+template <class Kernel>
+int largest_cluster(Kernel* kernel, int threads, std::size_t bytes) {
+  if (!clusters_usable(kernel)) return 0;
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)) !=
+          cudaSuccess ||
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;  // more shared memory than this GPU has
+  }
+  for (int blocks = max_cluster; blocks > 0; blocks /= 2) {
+    const ClusterLaunch launch(blocks, blocks, threads, bytes, nullptr);
+    int clusters = 0;
+    if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config) == cudaSuccess && clusters > 0) return blocks;
+    cudaGetLastError();
+  }
+  return 0;
+}
+
+}  // namespace devobj::cuda
