@@ -11,6 +11,7 @@ namespace devobj::cuda::qr_panel {
 
 constexpr int slots = 8;
 constexpr int most_warps = 8;
+constexpr int cluster_warps = 4;  // a block of a cluster has at least so many
 constexpr int most_blocks = 16;
 
 // Rows of a thread: so many that a thread's part of the panel takes 128 registers.
@@ -99,12 +100,20 @@ struct Exchange {
   int lane, warp, warps, rank, blocks;
   Grid<E> grid;
   int step = 0;
+  std::uint32_t others[most_blocks / cluster_warps] = {};  // memory of the blocks that this warp sends to
+
+  /// In a cluster, once before the first exchange.
+  __device__ __forceinline__ void find_others() {
+#pragma unroll
+    for (int u = 0; u < most_blocks / cluster_warps; ++u)
+      if (warp + u * warps < blocks) others[u] = remote_address(&memory, warp + u * warps);
+  }
 
   /// totals[v] = sum of the first n rows of a table W wide, rounded up to a multiple of four (the others are zero).
   __device__ __forceinline__ void add_up(const E (*table)[W], int n, E (&totals)[Shape::per_lane]) const {
     E part[Shape::per_lane][4] = {};
     if (lane < W) {
-#pragma unroll 1
+#pragma unroll 2
       for (int i = 0; i < n; i += 4) {
 #pragma unroll
         for (int v = 0; v < Shape::per_lane; ++v) {
@@ -118,8 +127,9 @@ struct Exchange {
   }
 
   /// totals[v] = sum over all rows for column lane + 32 v; returns row j (from block 0's own_row[step % 2], which its
-  /// owner has written).
-  __device__ __forceinline__ const E* operator()(E (&x)[slots], E (&totals)[Shape::per_lane]) {
+  /// owner has written). While messages travel, `meanwhile` is called.
+  template <class Act>
+  __device__ __forceinline__ const E* operator()(E (&x)[slots], E (&totals)[Shape::per_lane], Act meanwhile) {
     const int now = step & 1, phase = (step >> 1) & 1;
     ++step;
     add_lanes<Shape::NP / 2, slots>(x, lane);
@@ -131,28 +141,43 @@ struct Exchange {
     }
     __syncthreads();
     add_up(memory.parts[now], warps, totals);
+    if (blocks > 1 && !cooperative) send_totals(now, totals);
+    meanwhile();
     if (blocks == 1) return memory.own_row[now];
     if constexpr (cooperative) return through_memory(now, totals);
-    const std::uint32_t here = shared_address(&memory.received[now][rank][0]),
-                        row_here = shared_address(&memory.row[now][0]),
-                        mailbox_here = shared_address(&memory.mailbox[now]);
-    if (threadIdx.x == 0) expect_bytes(memory.mailbox[now], (blocks + 1) * W * sizeof(E));
-    if (lane < W)
-      for (int c = warp; c < blocks; c += warps) {
-        const std::uint32_t mailbox = remote_address(mailbox_here, c);
-#pragma unroll
-        for (int v = 0; v < Shape::per_lane; ++v) {
-          const int k = lane + warp_size * v;
-          send(remote_address(here, c) + k * sizeof(E), totals[v], mailbox);
-          if (rank == 0) send(remote_address(row_here, c) + k * sizeof(E), memory.own_row[now][k], mailbox);
-        }
-      }
     wait_for_bytes(memory.mailbox[now], phase);
     add_up(memory.received[now], blocks, totals);
     return memory.row[now];
   }
 
  private:
+  /// The block's sums to all blocks, and row j from block 0.
+  __device__ __forceinline__ void send_totals(int now, const E (&totals)[Shape::per_lane]) const {
+    if (threadIdx.x == 0) expect_bytes(memory.mailbox[now], (blocks + 1) * W * sizeof(E));
+    if (lane >= W) return;
+    const std::uint32_t start = shared_address(&memory),
+                        sums = shared_address(&memory.received[now][rank][lane]) - start,
+                        row = shared_address(&memory.row[now][lane]) - start,
+                        mailbox = shared_address(&memory.mailbox[now]) - start;
+    constexpr std::uint32_t next = warp_size * sizeof(E);
+#pragma unroll
+    for (int u = 0; u < most_blocks / cluster_warps; ++u) {
+      if (warp + u * warps >= blocks) break;
+#pragma unroll
+      for (int v = 0; v < Shape::per_lane; ++v) send(others[u] + sums + v * next, totals[v], others[u] + mailbox);
+    }
+    if (rank > 0) return;
+    E own_row[Shape::per_lane];
+#pragma unroll
+    for (int v = 0; v < Shape::per_lane; ++v) own_row[v] = memory.own_row[now][lane + warp_size * v];
+#pragma unroll
+    for (int u = 0; u < most_blocks / cluster_warps; ++u) {
+      if (warp + u * warps >= blocks) break;
+#pragma unroll
+      for (int v = 0; v < Shape::per_lane; ++v) send(others[u] + row + v * next, own_row[v], others[u] + mailbox);
+    }
+  }
+
   /// The exchange of a cooperative launch. The blocks' sums are added in `warps` parts, then those.
   __device__ __forceinline__ const E* through_memory(int now, E (&totals)[Shape::per_lane]) {
     if (warp == 0 && lane < W) {

@@ -77,7 +77,7 @@ __device__ __forceinline__ bool column_exponents(const E (&a)[Geometry<E, G>::R]
       for (int r = 0; r < Shape::R; ++r) sum_of_squares += square(scaled(a[r][s], factor));
       squares[s] = from_parts<E>(sum_of_squares);
     }
-    exchange(squares, totals);
+    exchange(squares, totals, [] {});
     bool all_known = true;
 #pragma unroll
     for (int v = 0; v < Shape::per_lane; ++v) {
@@ -144,6 +144,22 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
   const bool recorder = exchange.rank == 0 && warp == exchange.warps - 1;  // writes R, tau and V^H V
   const int w = static_cast<int>(panel.A.cols);
   E own_scale[per_lane] = {};  // of the columns lane + 32 v
+  // of column `made`, at lane + 32 v: to the left V^H V, then R; and tau
+  int made = -1;
+  E of_made[per_lane], tau_made;
+  const auto record = [&] {
+    if (!recorder || made < 0) return;
+#pragma unroll
+    for (int v = 0; v < per_lane; ++v) {
+      const int k = lane + warp_size * v;
+      if (k < made)
+        memory.gram[made][k] = of_made[v];
+      else if (k < w)
+        panel.A(made, k) = scaled_columns ? times_power(of_made[v], exponent[v]) : of_made[v];
+      if (k == made) panel.tau[made] = memory.tau[made] = tau_made;
+    }
+    made = -1;
+  };
 
 #pragma unroll 1
   for (int j = 0; j < w; ++j) {
@@ -172,7 +188,7 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
 #pragma unroll
         for (int t = 0; t < slots; ++t) products[t] = plus_conjugate_product(products[t], x[r], a[r][t]);
       }
-      row = exchange(products, totals);
+      row = exchange(products, totals, record);
       E total_j = totals[0];
       if constexpr (per_lane > 1)
         if (j >= warp_size) total_j = totals[1];
@@ -200,29 +216,21 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
 
     // for k > j: c = conj(tau) v^H a_k, A(j, k) -= c, A(j+1:m, k) -= x (c scale)
     const E adjoint_tau = conjugate(tau), adjoint_scale = conjugate(scale);
+    made = j;
+    tau_made = tau;
 #pragma unroll
     for (int v = 0; v < per_lane; ++v) {
       const int k = lane + warp_size * v;
-      if (k > j && k < Shape::W) {
-        const E c = product(adjoint_tau, sum(row[k], product(adjoint_scale, totals[v])));
-        memory.factors[warp][k % G * slots + k / G] = product(c, scale);
-        if (recorder && k < w) {
-          const E r_jk = sum(row[k], negative(c));
-          panel.A(j, k) = scaled_columns ? times_power(r_jk, exponent[v]) : r_jk;
-        }
-      } else if (k == j) {
+      if (k >= Shape::W) continue;
+      const E dot = sum(row[k], product(adjoint_scale, totals[v])), c = product(adjoint_tau, dot);
+      memory.factors[warp][k % G * slots + k / G] = product(c, scale);
+      of_made[v] = choose(k > j, sum(row[k], negative(c)), conjugate(product(own_scale[v], dot)));
+      if (k == j) {
         own_scale[v] = scale;
-        if (warp == 0) memory.scale[j] = scale;
-        if (recorder) {
-          const E r_jj = from_parts<E>(beta * back);
-          panel.A(j, j) = scaled_columns ? times_power(r_jj, exponent[v]) : r_jj;
-          panel.tau[j] = memory.tau[j] = tau;
-        }
-      } else if (recorder && k < j) {
-        memory.gram[j][k] =
-            product(conjugate(own_scale[v]), sum(conjugate(row[k]), product(scale, conjugate(totals[v]))));
+        of_made[v] = from_parts<E>(beta * back);
       }
     }
+    if (warp == 0 && lane == 0) memory.scale[j] = scale;
     __syncwarp();
     E factors[slots];
 #pragma unroll
@@ -236,57 +244,70 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
       }
     }
   }
+  record();
 }
 
-/// T from V^H V and tau: T(i, j) = -tau_j sum_l T(i, l) (V^H V)(l, j), T(j, j) = tau_j. One warp for each 32 x 32 block
-/// on the diagonal, a row per lane; for the block T12 beside them T12 = -T1 G12 T2. Ends with a barrier.
+/// T from V^H V and tau. Ends with a barrier. Eight columns at a time, a row per thread, by
+///   T(j, j) = tau_j, T(i, j) = -tau_j sum_l T(i, l) (V^H V)(l, j);
+/// then two blocks of b columns beside each other become one of 2 b by T12 = -T1 (G12 T2). In loops: what a block does once
+/// has to be fetched, and unrolled code takes longer to come than to run.
 template <class E, int W>
 __device__ __forceinline__ void make_triangle(SharedMemory<E, W>& memory, int w) {
-  constexpr int side = W < warp_size ? W : warp_size;
-  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, warps = blockDim.x / warp_size;
-  for (int first = warp * side; first < W; first += warps * side) {
-    E dots[side] = {};
+  constexpr int side = 8, together = 4;
+  const int id = threadIdx.x, threads = blockDim.x;
+  for (int e = id; e < (W - w) * W; e += threads) memory.gram[w + e / W][e % W] = E{};
+  for (int j = w + id; j < W; j += threads) memory.tau[j] = E{};
+  __syncthreads();
+  for (int row = id; row < W; row += threads) {
+    const int first = row / side * side, i = row % side;
+    E t[side];
 #pragma unroll
-    for (int l = 0; l < side; ++l) {
-      const bool inside = first + l < w;
-      const E tau = inside ? memory.tau[first + l] : E{};
-      const E t = lane == l ? tau : lane > l || is_zero(tau) ? E{} : product(negative(tau), dots[l]);
-      if (lane < side) memory.T[first + l][first + lane] = t;
+    for (int j = 0; j < side; ++j) {
+      E dot{};
 #pragma unroll
-      for (int j = l + 1; j < side; ++j)
-        if (first + j < w) dots[j] = sum(dots[j], product(t, memory.gram[first + j][first + l]));
+      for (int l = 0; l < j; ++l) dot = sum(dot, product(t[l], memory.gram[first + j][first + l]));
+      const E tau = memory.tau[first + j];
+      t[j] = i == j ? tau : i > j || is_zero(tau) ? E{} : product(negative(tau), dot);
+      memory.T[first + j][row] = t[j];
     }
   }
   __syncthreads();
-  if constexpr (W > warp_size) {
-    static_assert(W == 2 * warp_size);
-    constexpr int together = 4;
-    const int right = w - warp_size;
-    for (int j = warp * together; j < right; j += warps * together) {
+#pragma unroll 1
+  for (int b = side; b < W; b *= 2) {
+    const int tasks = W * b / (2 * together);
+    const auto each = [&](auto act) {  // rows i of the left block, columns j to j + together - 1 of the right one
+#pragma unroll 1
+      for (int task = id; task < tasks; task += threads) {
+        const int quad = task / b % (b / together), begin = task / b / (b / together) * 2 * b;
+        act(begin, begin + task % b, begin + b + quad * together);
+      }
+      __syncthreads();
+    };
+    // X = G12 T2, X(i, j) in gram[j - b][i + b], which is free
+    each([&](int begin, int i, int j) {
       E x[together] = {};
-      for (int l = 0; l < warp_size; ++l) {
-        if (l >= right) break;
-        const E g = memory.gram[warp_size + l][lane];
+#pragma unroll 4
+      for (int l = begin + b; l < j + together; ++l) {
+        const E g = memory.gram[l][i];
 #pragma unroll
-        for (int u = 0; u < together; ++u) x[u] = sum(x[u], product(g, memory.T[warp_size + j + u][warp_size + l]));
+        for (int u = 0; u < together; ++u)
+          if (l <= j + u) x[u] = sum(x[u], product(g, memory.T[j + u][l]));
       }
 #pragma unroll
-      for (int u = 0; u < together; ++u)
-        memory.gram[j + u][warp_size + lane] = x[u];  // X(i, j), in a free part of gram
-    }
-    __syncthreads();
-    for (int j = warp * together; j < right; j += warps * together) {
+      for (int u = 0; u < together; ++u) memory.gram[j + u - b][i + b] = x[u];
+    });
+    each([&](int begin, int i, int j) {
       E t[together] = {};
 #pragma unroll 4
-      for (int l = 0; l < warp_size; ++l) {
-        const E first = memory.T[l][lane];
+      for (int l = begin; l < begin + b; ++l) {
+        const E left = memory.T[l][i];  // zero for l < i within eight columns, beyond it nothing
+        if (l < i) continue;
 #pragma unroll
-        for (int u = 0; u < together; ++u) t[u] = sum(t[u], product(first, memory.gram[j + u][warp_size + l]));
+        for (int u = 0; u < together; ++u) t[u] = sum(t[u], product(left, memory.gram[j + u - b][l + b]));
       }
 #pragma unroll
-      for (int u = 0; u < together; ++u) memory.T[warp_size + j + u][lane] = negative(t[u]);
-    }
-    __syncthreads();
+      for (int u = 0; u < together; ++u) memory.T[j + u][i] = negative(t[u]);
+    });
   }
 }
 
@@ -324,7 +345,10 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
       a[r][t] = i < m && k < w ? panel.A(i, k) : E{};
     }
   }
-  if (in_cluster) cluster_wait();
+  if (in_cluster) {
+    cluster_wait();
+    exchange.find_others();
+  }
 
   int exponent[per_lane];
   const bool scaled_columns = column_exponents<E, G, cooperative>(a, exchange, exponent);
@@ -479,6 +503,7 @@ void launch(const Panel<E>& panel, Queue& q, QrPanelSpread spread) {
   if (blocks == 0) blocks = static_cast<int>(ceil_div(m, warps * Shape::rows_of_warp));
   constexpr bool may_cooperate = G <= 4;
   require(m <= std::int64_t(blocks) * warps * Shape::rows_of_warp && warps <= most_warps && warps >= least_warps &&
+              (blocks == 1 || warps >= cluster_warps) &&
               blocks <= (may_cooperate ? std::max(possible, multiprocessors(q.device())) : possible),
           "qr_panel_native: ", m, " rows in ", blocks, " blocks of ", warps, " warps");
   if constexpr (may_cooperate)

@@ -47,6 +47,7 @@ struct Shape {
   static constexpr int column_tiles = 2 / parts;
   static constexpr int columns = 8 * column_tiles;  // of C
   static constexpr int rows = warps * unit * units;
+  static constexpr int messages = columns + max_cluster - 2;  // ceil(columns / blocks) * blocks, at most
   // so that what a quarter of a warp reads at a time lies in different banks
   static constexpr int V_pitch = rows + (sizeof(E) == 4 ? 16 : sizeof(E) == 8 ? 2 : 1);
   static constexpr int W_pitch = k + 2 / parts;
@@ -57,7 +58,8 @@ struct Memory {
   using Sizes = Shape<E, tiles, units>;
   alignas(16) E V[Sizes::k][Sizes::V_pitch];
   alignas(16) Wide<E> parts[warps][Sizes::columns][Sizes::W_pitch];  // W of each warp
-  alignas(16) Wide<E> received[max_cluster][Sizes::k];  // columns of W from all blocks: column j / blocks, then block
+  alignas(
+      16) Wide<E> received[Sizes::messages][Sizes::k];  // columns of W from all blocks: column j / blocks, then block
   alignas(16) Wide<E> X[Sizes::columns][Sizes::W_pitch];
   Mailbox for_W, for_X;
 };
@@ -343,7 +345,7 @@ bool fits(std::int64_t m, std::int64_t w, int device) {
 template <class E, int tiles, int units>
 void launch(const Block<E>& V, const Block<E>& T, const Block<E>& C, Queue& q) {
   using Sizes = Shape<E, tiles, units>;
-  const int blocks = static_cast<int>(ceil_div(V.rows, Sizes::rows));
+  const int blocks = static_cast<int>(std::max<std::int64_t>(2, ceil_div(V.rows, Sizes::rows)));  // a cluster
   const ClusterLaunch launch(ceil_div(C.cols, Sizes::columns) * blocks, blocks, threads,
                              sizeof(Memory<E, tiles, units>), stream_of(q));
   check(cudaLaunchKernelEx(&launch.config, qr_reflect_strip_kernel<E, tiles, units>, V, T, C, blocks),
