@@ -49,7 +49,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     const View<T> V = panels.V(turn, K.begin, K.size()), Tri = panels.Tri(turn, K.size());
     // T, beside `next` where that can do without
     Event has_triangle;
-    if (panels.applies_strips(K, q)) {
+    if (!panels.is_one_strip(K, q) && panels.applies_strips(K, next.size(), q)) {
       triangles.wait_for(first.record());
       panels.make_triangle(turn, K, triangles);
       has_triangle = triangles.record();

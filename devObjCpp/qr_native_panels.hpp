@@ -23,6 +23,7 @@ class NativePanels {
     for (int i = 0; i < 2; ++i) {
       V_[i] = Matrix<T>(A.rows, nb, q);
       Tri_[i] = Matrix<T>(nb, nb, q);
+      strips_[i] = Matrix<T>(nb, nb, q);
     }
   }
   /// Readies `q`, the queue that factors: its memory.
@@ -47,32 +48,34 @@ class NativePanels {
       done = S.end;
     }
   }
+  /// Whether the panel is a single strip, whose T is the panel's.
+  bool is_one_strip(Range K, const Queue& q) const { return strip_width(K, 0, q) == K.size(); }
   /// T of the whole panel from V^H V, once for all strips: their products with each other, taken one by one, are many short
   /// kernels.
   void make_triangle(int turn, Range K, Queue& q) {
-    if (strip_width(K, 0, q) == K.size()) return;
+    if (is_one_strip(K, q)) return;
     const View<T> v = V(turn, K.begin, K.size()), tri = Tri(turn, K.size());
     const View<T> G(gram_.data, K.size(), K.size());
     gemm(adjoint<T>, Op::NoTrans, T(1), v, v, T(0), G, q);
     larft(G, part(tau_, K), tri, q);
   }
   /// Whether apply_next takes the strips' reflectors one after the other, so that it does not need T of the whole panel.
-  bool applies_strips(Range K, const Queue& q) const {
+  bool applies_strips(Range K, std::int64_t columns, const Queue& q) const {
     if constexpr (cuda_built)
       for (std::int64_t done = 0, width = 0; done < K.size(); done += width) {
         width = strip_width(K, done, q);
-        if (!cuda::qr_reflect_strip_fits<T>(A_.rows - K.begin - done, width, q)) return false;
+        if (!in_one_kernel(A_.rows - K.begin - done, width, columns, q)) return false;
       }
     return cuda_built;
   }
   /// A(below, columns) = Q^H A(below, columns) for a few columns
   void apply_next(int turn, Range K, Range columns, Queue& q) {
-    if (!applies_strips(K, q))
+    if (!applies_strips(K, columns.size(), q))
       return reflect(V(turn, K.begin, K.size()), Tri(turn, K.size()), A_({K.begin, A_.rows}, columns), q);
     for (std::int64_t done = 0, width = 0; done < K.size(); done += width) {
       width = strip_width(K, done, q);
       const Range S{done, done + width};
-      reflect(strip_V(turn, K, S), Tri(turn, K.size())(S, S), A_({K.begin + done, A_.rows}, columns), q);
+      reflect(strip_V(turn, K, S), strip_T(turn, K, S), A_({K.begin + done, A_.rows}, columns), q);
     }
   }
 
@@ -99,10 +102,14 @@ class NativePanels {
     const View<T> panel = V(turn, K.begin, K.size());
     return panel({S.begin, panel.rows}, S);
   }
+  /// Their T: the panel's, or on the diagonal of a matrix of its own, since make_triangle may be at work while it is read.
+  View<T> strip_T(int turn, Range K, Range S) const {
+    return S.size() == K.size() ? Tri(turn, K.size()) : strips_[turn](S, S);
+  }
   /// Factors the panel's columns S and applies them to its others to their right.
   void strip(int turn, Range K, Range S, Queue& q) {
     const Range columns{K.begin + S.begin, K.begin + S.end}, below{columns.begin, A_.rows}, right{columns.end, K.end};
-    const View<T> panel_V = V(turn, K.begin, K.size()), T_here = Tri(turn, K.size())(S, S);
+    const View<T> panel_V = V(turn, K.begin, K.size()), T_here = strip_T(turn, K, S);
     if constexpr (cuda_built) {
       const View<T> V_here = panel_V({0, panel_V.rows}, S);
       if (!is_tall(below.size(), q))
@@ -112,16 +119,22 @@ class NativePanels {
     }
     reflect(strip_V(turn, K, S), T_here, A_(below, right), q);
   }
-  /// C = Q^H C, by one kernel if there is one for this reflector.
+  /// Whether the reflector of m x w V is best applied to so many columns by one kernel.
+  static bool in_one_kernel(std::int64_t m, std::int64_t w, std::int64_t columns, const Queue& q) {
+    if constexpr (cuda_built)
+      return columns <= cuda::qr_reflect_strip_columns<T> && cuda::qr_reflect_strip_fits<T>(m, w, q);
+    return false;
+  }
+  /// C = Q^H C
   void reflect(View<T> V, View<T> Tri, View<T> C, Queue& q) {
     if (C.cols == 0) return;
     if constexpr (cuda_built)
-      if (cuda::qr_reflect_strip_fits<T>(V.rows, V.cols, q)) return cuda::qr_reflect_strip(V, Tri, C, q);
+      if (in_one_kernel(V.rows, V.cols, C.cols, q)) return cuda::qr_reflect_strip(V, Tri, C, q);
     reflect_left(adjoint<T>, V, Tri, C, View<T>(W_.data, V.cols, C.cols), View<T>(TW_.data, V.cols, C.cols), q);
   }
   static View<T> part(View<T> v, Range K) { return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K); }
   View<T> A_, tau_;
-  Matrix<T> V_[2], Tri_[2], gram_, W_, TW_;
+  Matrix<T> V_[2], Tri_[2], strips_[2], gram_, W_, TW_;
 };
 
 }  // namespace devobj

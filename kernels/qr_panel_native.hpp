@@ -46,5 +46,8 @@ void qr_reflect_strip(View<T> V, View<T> Tri, View<T> C, Queue& q);
 /// complex, 2048 of complex<double>; 32: twice as many), and there are clusters.
 template <class T>
 bool qr_reflect_strip_fits(std::int64_t m, std::int64_t w, const Queue& q);
+/// Columns of C, in eight clusters, up to which it is faster than three products.
+template <class T>
+inline constexpr std::int64_t qr_reflect_strip_columns = is_complex<T> ? 64 : 128;
 
 }  // namespace devobj::cuda
