@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/curand.hpp"
+#include "kernels/host/random_fill.hpp"
 #include "memory.hpp"
 #include "rng_impl.hpp"
 #include "rng_lanes.hpp"
@@ -126,12 +127,16 @@ std::int64_t Rng::Impl::lanes_for(std::uint64_t block, std::int64_t quads, rando
   }
   const std::int64_t lane = static_cast<std::int64_t>(block % random::lanes);
   quads = std::min(quads, random::lanes - lane);
-  constexpr std::uint64_t few = 8;
   auto* states = static_cast<random::Xoshiro*>(lanes.data());
-  if (lanes_ready && block - lanes_block <= few)
-    for (; lanes_block < block; ++lanes_block) states[lanes_block % random::lanes].quad();
-  else
+  const std::uint64_t behind = block - lanes_block, from = lanes_block % random::lanes;
+  if (lanes_ready && behind <= most_ahead && from + behind <= random::lanes) {
+    std::int32_t nowhere[4 * most_ahead];
+    host::random_fill<random::Words>().state(states + from, {seed, stream}, {}, lanes_block,
+                                             static_cast<std::int64_t>(behind), false, nowhere);
+    lanes_block = block;
+  } else {
     states = lanes_before(block, *q);
+  }
   std::copy_n(states + lane, quads, copies);
   return quads;
 }
