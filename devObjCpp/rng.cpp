@@ -94,13 +94,18 @@ random::Xoshiro* Rng::Impl::lanes_before(std::uint64_t block, Queue& q) {
   auto* states = static_cast<random::Xoshiro*>(lanes.data());
   auto* words = static_cast<std::int32_t*>(lanes.data());
   if (lanes_ready && block - lanes_block <= most_thrown_away) {
+    std::int32_t* to = words + lane_words * random::lanes;
     while (lanes_block < block) {
-      const std::uint64_t quads = std::min(thrown_away, block - lanes_block);
-      const View<std::int32_t> nowhere(words + lane_words * random::lanes,
-                                       lane_words * static_cast<std::int64_t>(quads), 1);
-      if constexpr (cuda_built)
-        if (q.on_cuda()) cuda::random_state(states, {seed, stream}, 4 * lanes_block, random::Words{}, nowhere, q);
-      if (!q.on_cuda()) host::random_state(states, {seed, stream}, 4 * lanes_block, random::Words{}, nowhere, q);
+      const std::uint64_t from = lanes_block % random::lanes;
+      const std::uint64_t quads = std::min({thrown_away, block - lanes_block, random::lanes - from});
+      const View<std::int32_t> nowhere(to, lane_words * static_cast<std::int64_t>(quads), 1);
+      if (at_once(q))
+        host::random_fill<random::Words>().state(states + from, {seed, stream}, {}, lanes_block,
+                                                 static_cast<std::int64_t>(quads), false, to);
+      else if (!q.on_cuda())
+        host::random_state(states, {seed, stream}, 4 * lanes_block, random::Words{}, nowhere, q);
+      else if constexpr (cuda_built)
+        cuda::random_state(states, {seed, stream}, 4 * lanes_block, random::Words{}, nowhere, q);
       lanes_block += quads;
     }
   } else {
@@ -127,17 +132,7 @@ std::int64_t Rng::Impl::lanes_for(std::uint64_t block, std::int64_t quads, rando
   }
   const std::int64_t lane = static_cast<std::int64_t>(block % random::lanes);
   quads = std::min(quads, random::lanes - lane);
-  auto* states = static_cast<random::Xoshiro*>(lanes.data());
-  const std::uint64_t behind = block - lanes_block, from = lanes_block % random::lanes;
-  if (lanes_ready && behind <= most_ahead && from + behind <= random::lanes) {
-    std::int32_t nowhere[4 * most_ahead];
-    host::random_fill<random::Words>().state(states + from, {seed, stream}, {}, lanes_block,
-                                             static_cast<std::int64_t>(behind), false, nowhere);
-    lanes_block = block;
-  } else {
-    states = lanes_before(block, *q);
-  }
-  std::copy_n(states + lane, quads, copies);
+  std::copy_n(lanes_before(block, *q) + lane, quads, copies);
   return quads;
 }
 

@@ -15,16 +15,34 @@
 
 namespace devobj {
 
-/// The numbers at `at`, a multiple of D::words, and the word after them.
+/// Where numbers with these parameters are, or can be: those with other ones that were made last stay beside them.
+inline Rng::Ahead& Rng::Impl::ahead_of(Kind kind, const Parameters& of) noexcept {
+  const auto k = static_cast<std::size_t>(kind);
+  made_ahead |= 1u << k;
+  if (!(ahead[k].of == of)) {
+    std::swap(ahead[k], ahead_before[k]);
+    if (!(ahead[k].of == of)) {
+      ahead[k].of = of;
+      ahead[k].count = 0;
+      ahead[k].end = nowhere;
+    }
+  }
+  return ahead[k];
+}
+
+/// True if a draw at `at` follows the numbers, or nearly: other draws may take some words in between.
+inline bool goes_on_from(std::uint64_t end, std::uint64_t at) {
+  constexpr std::uint64_t nearly = 16;
+  return at - end <= nearly;
+}
+
+/// n numbers from the word `at` on, a multiple of D::words; the word after them.
 template <class D>
-std::uint64_t Rng::Impl::take_few(Kind kind, const Parameters& of, const D& d, std::uint64_t at, std::int64_t n,
-                                  typename D::value* out, Queue* q) {
-  Ahead& numbers = ahead[static_cast<int>(kind)];
-  made_ahead |= 1u << static_cast<int>(kind);
-  if (!(numbers.of == of)) std::swap(numbers, ahead_before[static_cast<int>(kind)]);
+std::uint64_t Rng::Impl::take_few(Ahead& numbers, const D& d, std::uint64_t at, std::int64_t n, typename D::value* out,
+                                  Queue* q) {
   for (;;) {
     const std::uint64_t i = (at - numbers.begin) / D::words;
-    if (i < numbers.count && numbers.of == of) {
+    if (i < numbers.count) {
       const std::int64_t here = std::min(n, static_cast<std::int64_t>(numbers.count - i));
       std::copy_n(static_cast<const typename D::value*>(numbers.values) + i, here, out);
       at += static_cast<std::uint64_t>(here) * D::words;
@@ -33,19 +51,17 @@ std::uint64_t Rng::Impl::take_few(Kind kind, const Parameters& of, const D& d, s
       out += here;
     }
     if (q != nullptr)
-      q->submit("random_few", [&] { make_ahead(numbers, of, d, at, n, q); });
+      q->submit("random_few", [&] { make_ahead(numbers, d, at, n, q); });
     else
-      make_ahead(numbers, of, d, at, n, q);
+      make_ahead(numbers, d, at, n, q);
   }
 }
 
 /// Makes the numbers of the quads from that of the word `at` on: those that n numbers need, and four times as many as
-/// the last time if that is where they end, or nearly.
+/// the last time, or four, if that is where they end.
 template <class D>
-void Rng::Impl::make_ahead(Ahead& numbers, const Parameters& of, const D& d, std::uint64_t at, std::int64_t n,
-                           Queue* q) {
+void Rng::Impl::make_ahead(Ahead& numbers, const D& d, std::uint64_t at, std::int64_t n, Queue* q) {
   constexpr std::int64_t per_quad = 4 / D::words;
-  constexpr std::uint64_t nearly = 16;  // words: what other draws take in between
   constexpr std::uint64_t last_block = ~std::uint64_t{0} / 4;
   using T = typename D::value;
   if (numbers.values == nullptr) {
@@ -53,13 +69,12 @@ void Rng::Impl::make_ahead(Ahead& numbers, const Parameters& of, const D& d, std
     numbers.values = memory::allocate_host(bytes);
     if (numbers.values == nullptr) fail(Status::out_of_memory, "allocate: no memory for ", bytes, " bytes on the host");
   }
-  const bool goes_on =
-      numbers.of == of && numbers.count > 0 && at - (numbers.begin + numbers.count * D::words) <= nearly;
   const std::uint64_t block = at / 4;
-  const std::int64_t before = goes_on ? static_cast<std::int64_t>(numbers.count) / per_quad : 0,
+  const std::int64_t before = std::max<std::int64_t>(1, static_cast<std::int64_t>(numbers.count) / per_quad),
+                     wanted = goes_on_from(numbers.end, at) ? 4 * before : 1,
                      needed = (static_cast<std::int64_t>(at % 4) / D::words + n + per_quad - 1) / per_quad;
   std::int64_t quads =
-      std::min({std::max(4 * before, needed), most_ahead, static_cast<std::int64_t>(last_block - block) + 1});
+      std::min({std::max(wanted, needed), most_ahead, static_cast<std::int64_t>(last_block - block) + 1});
   numbers.count = 0;
   const random::Philox own{seed, stream};
   auto* values = static_cast<T*>(numbers.values);
@@ -71,10 +86,10 @@ void Rng::Impl::make_ahead(Ahead& numbers, const Parameters& of, const D& d, std
     host::random_fill<D>().state(copies, own, d, block, quads, false, values);
   }
   numbers.begin = 4 * block;
-  numbers.of = of;
   // the last word of all is not for use
   numbers.count =
       static_cast<std::uint64_t>(quads * per_quad - (last_block - block < static_cast<std::uint64_t>(quads) ? 1 : 0));
+  numbers.end = numbers.begin + numbers.count * D::words;
 }
 
 }  // namespace devobj

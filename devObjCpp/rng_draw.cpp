@@ -70,8 +70,13 @@ void Rng::draw(const char* name, Kind kind, const Parameters& of, const D& d, co
   const random::Philox own{g.seed, g.stream};
 
   if (g.taken_by_caller(A, queue)) {
-    g.position = g.take_few(kind_for<typename D::value>(kind), of, d, start, A.size(), A.data, queue);
-    return;
+    Ahead& numbers = g.ahead_of(kind_for<typename D::value>(kind), of);
+    // A draw that follows no other, as they do whose parameters are always new, is made without those after it.
+    if (queue == nullptr || numbers.count > 0 || goes_on_from(numbers.end, start)) {
+      g.position = g.take_few(numbers, d, start, A.size(), A.data, queue);
+      return;
+    }
+    numbers.end = start + taken;
   }
   Queue& q = *queue;
   if (g.generator == Generator::philox) {

@@ -42,18 +42,22 @@ struct Rng::Impl : Rng::Front {
   bool taken_by_caller(const View<T>& A, const Queue* q) const {
     return (q == nullptr || at_once(*q)) && A.size() <= most_few && A.contiguous() && !is_curand(generator);
   }
+  Ahead& ahead_of(Kind kind, const Parameters& of) noexcept;
   template <class D>
-  std::uint64_t take_few(Kind kind, const Parameters& of, const D& d, std::uint64_t at, std::int64_t n,
-                         typename D::value* out, Queue* q);
+  std::uint64_t take_few(Ahead& numbers, const D& d, std::uint64_t at, std::int64_t n, typename D::value* out,
+                         Queue* q);
   template <class D>
-  void make_ahead(Ahead& numbers, const Parameters& of, const D& d, std::uint64_t at, std::int64_t n, Queue* q);
+  void make_ahead(Ahead& numbers, const D& d, std::uint64_t at, std::int64_t n, Queue* q);
   /// Copies of the lanes before the quads block ... block + quads - 1; no more than `quads` of them, and how many.
   std::int64_t lanes_for(std::uint64_t block, std::int64_t quads, random::Xoshiro* copies, Queue* q);
   /// No number that was made is one of this sequence.
   void forget_ahead() noexcept {
     for (; made_ahead != 0; made_ahead &= made_ahead - 1) {
       const int kind = std::countr_zero(made_ahead);
-      ahead[kind].count = ahead_before[kind].count = 0;
+      for (Ahead* numbers : {&ahead[kind], &ahead_before[kind]}) {
+        numbers->count = 0;
+        numbers->end = nowhere;
+      }
     }
   }
 

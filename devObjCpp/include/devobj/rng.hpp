@@ -211,9 +211,11 @@ class Rng {
     using Bits = std::conditional_t<sizeof(P) == 8, std::uint64_t, std::uint32_t>;
     return {std::bit_cast<Bits>(first), std::bit_cast<Bits>(second)};
   }
+  static constexpr std::uint64_t nowhere = std::uint64_t{1} << 63;
   /// `count` numbers of a distribution, made of the words from number `begin` on, which is a multiple of four.
   struct Ahead {
     std::uint64_t begin = 0, count = 0;
+    std::uint64_t end = nowhere;  ///< the word after them, or after the last draw without any
     Parameters of = {};
     void* values = nullptr;
   };
