@@ -237,7 +237,7 @@ class Rng {
     const int words = kind < Kind::bernoulli ? static_cast<int>(sizeof(T) / 4) : 1;
     const Ahead& numbers = front.ahead[static_cast<int>(kind_for<T>(kind))];
     const std::uint64_t i = std::rotr(front.position - numbers.begin, words - 1);  // huge for doubles at odd positions
-    if (i >= numbers.count || !(numbers.of == of)) [[unlikely]] return false;
+    if (i >= numbers.count || (kind != Kind::words && !(numbers.of == of))) [[unlikely]] return false;
     x = static_cast<const T*>(numbers.values)[i];
     front.position += static_cast<std::uint64_t>(words);
     return true;
