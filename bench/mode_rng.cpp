@@ -1,5 +1,6 @@
 // rng: numbers per second of each generator and distribution, beside the peers' in the same run, of large draws and,
-// on the host, of short ones. The column gflops holds 10^9 numbers per second.
+// on the host, of short ones, and for one number also of those that are returned (method NAME_number). The column gflops
+// holds 10^9 numbers per second.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -34,6 +35,23 @@ Fill draw_of(const std::string& routine, Rng& rng, View<T> A, Queue& q) {
   return {};
 }
 
+/// The same for single numbers, made by the calling thread.
+template <class T>
+Fill single_of(const std::string& routine, Rng& rng, T* x) {
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    if (routine == "words") return [=, &rng] { *x = static_cast<T>(rng.word()); };
+    if (routine == "integers") return [=, &rng] { *x = rng.integer(1, 6); };
+    if (routine == "poisson") return [=, &rng] { *x = rng.poisson(20); };
+    if (routine == "bernoulli") return [=, &rng] { *x = rng.bernoulli(0.3) ? 1 : 0; };
+  } else {
+    if (routine == "uniform") return [=, &rng] { *x = rng.uniform<T>(); };
+    if (routine == "normal") return [=, &rng] { *x = rng.normal<T>(); };
+    if (routine == "lognormal") return [=, &rng] { *x = rng.lognormal<T>(); };
+    if (routine == "exponential") return [=, &rng] { *x = rng.exponential<T>(); };
+  }
+  return {};
+}
+
 template <class T>
 void measure(const std::string& routine, char type, std::int64_t count, const Options& o,
              const std::vector<RngPeer>& peers, Report& report, Queue& q) {
@@ -54,11 +72,8 @@ void measure(const std::string& routine, char type, std::int64_t count, const Op
     const Fill fill = peer.fill(routine, type, A.data, count);
     if (fill) peer_ms.emplace_back(peer.name, ms_of(fill));
   }
-  for (const std::string& name : o.generators) {
-    Rng rng(q, generator_of(name), o.seed);
-    const Fill draw = draw_of<T>(routine, rng, A.view(), q);
-    if (!draw) return;
-    report.progress(routine + " " + type + " " + name);
+  const auto add_rows = [&](const std::string& method, const Fill& draw) {
+    report.progress(routine + " " + type + " " + method);
     const double ms = ms_of(draw), rate = static_cast<double>(count) / (ms * 1e6);
     char text[32];
     std::snprintf(text, sizeof text, "%.4g G/s", rate);
@@ -68,13 +83,23 @@ void measure(const std::string& routine, char type, std::int64_t count, const Op
       row.type = type;
       row.m = count;
       row.n = 1;
-      row.method = name;
+      row.method = method;
       row.ms = ms;
       row.gflops = rate;
       row.peer = peer.first;
       row.peer_ms = peer.second;
       report.add(row, text);
     }
+  };
+  for (const std::string& name : o.generators) {
+    const Generator kind = generator_of(name);
+    Rng rng(q, kind, o.seed);
+    const Fill draw = draw_of<T>(routine, rng, A.view(), q);
+    if (!draw) return;
+    add_rows(name, draw);
+    if (count != 1 || is_curand(kind)) continue;
+    T x = 0;
+    add_rows(name + "_number", single_of<T>(routine, rng, &x));
   }
 }
 
@@ -95,7 +120,9 @@ int run_rng(const Options& o, Queue& q) {
     if (!q.on_cuda()) peers = std_peers();
   }
   if (peers.empty()) peers.push_back({"", [](auto&&...) -> Fill { return [] {}; }});
-  Report report(o, q, static_cast<int>(counts.size() * o.routines.size() * o.generators.size()));
+  std::size_t steps = 0;
+  for (const std::int64_t count : counts) steps += (count == 1 ? 2 : 1) * o.routines.size() * o.generators.size();
+  Report report(o, q, static_cast<int>(steps));
   for (const std::int64_t count : counts)
     for (const std::string& routine : o.routines)
       for (const char type : std::string("isd")) try {

@@ -41,12 +41,45 @@ std::string text(const char* characters, const char* routine, const char* argume
   return characters;
 }
 
+void require_32_bits(std::int64_t lowest, std::int64_t highest) {
+  const std::pair<const char*, std::int64_t> ends[] = {{"lowest", lowest}, {"highest", highest}};
+  for (const auto& end : ends)
+    require(end.second >= INT32_MIN && end.second <= INT32_MAX, "rng_integers: ", end.first, " is ", end.second,
+            ", must be within ", INT32_MIN, " and ", INT32_MAX);
+}
+
 constexpr char kind_of_rng[] = "a generator of random numbers";
 
 devobj_handle add(Rng&& rng) { return add_content(kind_of_rng, std::make_shared<Rng>(std::move(rng))); }
 
 Rng& generator(devobj_handle handle, const char* routine, const char* argument) {
   return *static_cast<Rng*>(content(handle, kind_of_rng, routine, argument));
+}
+
+/// number(rng, T{}) into the place x for a number of `type`, real or double.
+template <class F>
+devobj_status real_number(devobj_handle rng, const char* routine, devobj_type type, void* x, F&& number) {
+  return guard([&] {
+    Rng& g = generator(rng, routine, "rng");
+    const int wanted = number_in(type);
+    require(wanted == DEVOBJ_REAL || wanted == DEVOBJ_DOUBLE, routine, ": type is ", wanted, ", must be ", DEVOBJ_REAL,
+            " (real) or ", DEVOBJ_DOUBLE, " (double)");
+    require(x != nullptr, routine, ": x is a null pointer");
+    if (wanted == DEVOBJ_REAL)
+      *static_cast<float*>(x) = number(g, float{});
+    else
+      *static_cast<double*>(x) = number(g, double{});
+  });
+}
+
+/// number(rng) into x.
+template <class F>
+devobj_status integer_number(devobj_handle rng, const char* routine, std::int32_t* x, F&& number) {
+  return guard([&] {
+    Rng& g = generator(rng, routine, "rng");
+    std::int32_t& place = result(x, routine, "x");
+    place = number(g);
+  });
 }
 
 }  // namespace
@@ -172,10 +205,7 @@ devobj_status devobj_rng_integers(devobj_handle rng, int64_t lowest, int64_t hig
   return guard([&] {
     Rng& g = generator(rng, "rng_integers", "rng");
     const View<std::int32_t> a = integers(A, "rng_integers", "A");
-    const std::pair<const char*, int64_t> ends[] = {{"lowest", lowest}, {"highest", highest}};
-    for (const auto& end : ends)
-      require(end.second >= INT32_MIN && end.second <= INT32_MAX, "rng_integers: ", end.first, " is ", end.second,
-              ", must be within ", INT32_MIN, " and ", INT32_MAX);
+    require_32_bits(lowest, highest);
     g.integers(static_cast<std::int32_t>(lowest), static_cast<std::int32_t>(highest), a, queue());
   });
 }
@@ -201,6 +231,45 @@ devobj_status devobj_rng_bernoulli(devobj_handle rng, double p, devobj_handle A)
     if (o.type == Type::integer) return g.bernoulli<std::int32_t>(p, view<std::int32_t>(o), queue());
     for_real(o.type, "rng_bernoulli", [&]<class T>(T) { g.bernoulli<T>(p, view<T>(o), queue()); });
   });
+}
+
+devobj_status devobj_rng_uniform_number(devobj_handle rng, double a, double b, devobj_type type, void* x) {
+  return real_number(rng, "rng_uniform", type, x,
+                     [&]<class T>(Rng& g, T) { return g.uniform<T>(parameter<T>(a), parameter<T>(b)); });
+}
+
+devobj_status devobj_rng_normal_number(devobj_handle rng, double mean, double sigma, devobj_type type, void* x) {
+  return real_number(rng, "rng_normal", type, x,
+                     [&]<class T>(Rng& g, T) { return g.normal<T>(parameter<T>(mean), parameter<T>(sigma)); });
+}
+
+devobj_status devobj_rng_lognormal_number(devobj_handle rng, double mean, double sigma, devobj_type type, void* x) {
+  return real_number(rng, "rng_lognormal", type, x,
+                     [&]<class T>(Rng& g, T) { return g.lognormal<T>(parameter<T>(mean), parameter<T>(sigma)); });
+}
+
+devobj_status devobj_rng_exponential_number(devobj_handle rng, double mean, devobj_type type, void* x) {
+  return real_number(rng, "rng_exponential", type, x,
+                     [&]<class T>(Rng& g, T) { return g.exponential<T>(parameter<T>(mean)); });
+}
+
+devobj_status devobj_rng_integer(devobj_handle rng, int64_t lowest, int64_t highest, int32_t* x) {
+  return integer_number(rng, "rng_integers", x, [&](Rng& g) {
+    require_32_bits(lowest, highest);
+    return g.integer(static_cast<std::int32_t>(lowest), static_cast<std::int32_t>(highest));
+  });
+}
+
+devobj_status devobj_rng_poisson_number(devobj_handle rng, double mean, int32_t* x) {
+  return integer_number(rng, "rng_poisson", x, [&](Rng& g) { return g.poisson(mean); });
+}
+
+devobj_status devobj_rng_bernoulli_number(devobj_handle rng, double p, int32_t* x) {
+  return integer_number(rng, "rng_bernoulli", x, [&](Rng& g) { return g.bernoulli(p) ? 1 : 0; });
+}
+
+devobj_status devobj_rng_word(devobj_handle rng, int32_t* x) {
+  return integer_number(rng, "rng_words", x, [](Rng& g) { return static_cast<std::int32_t>(g.word()); });
 }
 
 devobj_status devobj_rng_orthogonal(devobj_handle rng, devobj_handle A) {

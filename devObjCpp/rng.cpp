@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "kernels/curand.hpp"
+#include "kernels/host/random_fill.hpp"
+#include "memory.hpp"
 #include "rng_impl.hpp"
 #include "rng_lanes.hpp"
 
@@ -54,13 +56,17 @@ Generator generator_of(const std::string& name) {
 
 Rng::Impl::Impl(std::shared_ptr<Queue::Impl> queue, Generator generator_, std::uint64_t seed_, std::uint64_t stream_,
                 std::uint64_t position_)
-    : generator(generator_), seed(seed_), stream(stream_), position(position_), made_on(std::move(queue)) {
+    : generator(generator_), seed(seed_), stream(stream_), made_on(std::move(queue)) {
+  position = position_;
+  if (made_on->backend == Backend::host && made_on->worker == nullptr) made_at_once = made_on.get();
   check(generator, stream, made_on->backend);
   if constexpr (cuda_built)
     if (is_curand(generator)) curand = cuda::curand_create(generator, seed, made_on->device);
 }
 
 Rng::Impl::~Impl() {
+  for (Ahead* numbers : {ahead, ahead_before})
+    for (int kind = 0; kind < kinds; ++kind) memory::release_host(numbers[kind].values);
   if constexpr (cuda_built)
     if (curand != nullptr && made_on->alive()) cuda::curand_destroy(curand);
 }
@@ -74,20 +80,35 @@ void Rng::Impl::check_device(const char* routine, const Queue& q) const {
 
 random::Xoshiro* Rng::Impl::lanes_before(std::uint64_t block, Queue& q) {
   constexpr std::int64_t lane_words = 4;
+  // Quads that are left out, or were made ahead, are drawn to be thrown away, so many at a time.
+  constexpr std::uint64_t thrown_away = 256, most_thrown_away = 16 * thrown_away;
+  if (lanes_without_queue && !at_once(q)) {  // whose memory is not freed in q's order
+    lanes = Storage();
+    lanes_without_queue = false;
+  }
   if (lanes.data() == nullptr) {
-    Storage fresh(static_cast<std::size_t>(random::lanes + 1) * sizeof(random::Xoshiro), q);
+    Storage fresh((static_cast<std::size_t>(random::lanes) + thrown_away) * sizeof(random::Xoshiro), q);
     lanes = std::move(fresh);
     lanes_ready = false;
   }
   auto* states = static_cast<random::Xoshiro*>(lanes.data());
   auto* words = static_cast<std::int32_t*>(lanes.data());
-  if (lanes_ready && block == lanes_block + 1) {
-    // A quad whose words are left out: drawn to be thrown away.
-    const View<std::int32_t> nowhere(words + lane_words * random::lanes, lane_words, 1);
-    if constexpr (cuda_built)
-      if (q.on_cuda()) cuda::random_state(states, {seed, stream}, 4 * lanes_block, random::Words{}, nowhere, q);
-    if (!q.on_cuda()) host::random_state(states, {seed, stream}, 4 * lanes_block, random::Words{}, nowhere, q);
-  } else if (!lanes_ready || block != lanes_block) {
+  if (lanes_ready && block - lanes_block <= most_thrown_away) {
+    std::int32_t* to = words + lane_words * random::lanes;
+    while (lanes_block < block) {
+      const std::uint64_t from = lanes_block % random::lanes;
+      const std::uint64_t quads = std::min({thrown_away, block - lanes_block, random::lanes - from});
+      const View<std::int32_t> nowhere(to, lane_words * static_cast<std::int64_t>(quads), 1);
+      if (at_once(q))
+        host::random_fill<random::Words>().state(states + from, {seed, stream}, {}, lanes_block,
+                                                 static_cast<std::int64_t>(quads), false, to);
+      else if (!q.on_cuda())
+        host::random_state(states, {seed, stream}, 4 * lanes_block, random::Words{}, nowhere, q);
+      else if constexpr (cuda_built)
+        cuda::random_state(states, {seed, stream}, 4 * lanes_block, random::Words{}, nowhere, q);
+      lanes_block += quads;
+    }
+  } else {
     const std::vector<random::Xoshiro> found = random::lanes_at(seed, stream, block);
     to_device<std::int32_t>(
         {reinterpret_cast<const std::int32_t*>(found.data()), lane_words, random::lanes, lane_words},
@@ -96,6 +117,23 @@ random::Xoshiro* Rng::Impl::lanes_before(std::uint64_t block, Queue& q) {
   lanes_ready = true;
   lanes_block = block;
   return states;
+}
+
+std::int64_t Rng::Impl::lanes_for(std::uint64_t block, std::int64_t quads, random::Xoshiro* copies, Queue* q) {
+  if (q == nullptr && (made_at_once == nullptr || lanes_in_use)) {
+    if (!walk) walk = std::make_unique<random::LaneWalk>();
+    walk->lanes(seed, stream, block, quads, copies);
+    return quads;
+  }
+  if (q == nullptr) {
+    if (!own_queue) own_queue = std::make_unique<Queue>(Backend::host, QueueOptions{HostMode::synchronous});
+    if (lanes.data() == nullptr) lanes_without_queue = true;
+    q = own_queue.get();
+  }
+  const std::int64_t lane = static_cast<std::int64_t>(block % random::lanes);
+  quads = std::min(quads, random::lanes - lane);
+  std::copy_n(lanes_before(block, *q) + lane, quads, copies);
+  return quads;
 }
 
 void* Rng::Impl::curand_at([[maybe_unused]] std::uint64_t start, [[maybe_unused]] Queue& q) {
@@ -130,47 +168,53 @@ void* Rng::Impl::buffer(std::size_t bytes, Queue& q) {
 // ---- Rng ----
 
 Rng::Rng(Queue& q, Generator generator, std::uint64_t seed, std::uint64_t stream)
-    : impl_(std::make_unique<Impl>(q.impl(), generator, seed, stream, 0)) {}
+    : front_(new Impl(q.impl(), generator, seed, stream, 0)) {}
 Rng::~Rng() = default;
 Rng::Rng(Rng&&) noexcept = default;
 Rng& Rng::operator=(Rng&&) noexcept = default;
 
+void Rng::Deleter::operator()(Front* front) const noexcept {
+  delete static_cast<Impl*>(front);
+}
+
 Generator Rng::generator() const noexcept {
-  return impl_->generator;
+  return impl().generator;
 }
 std::uint64_t Rng::seed() const noexcept {
-  return impl_->seed;
+  return impl().seed;
 }
 std::uint64_t Rng::stream() const noexcept {
-  return impl_->stream;
+  return impl().stream;
 }
 std::uint64_t Rng::position() const noexcept {
-  return impl_->position;
+  return front_->position;
 }
 
 void Rng::seed(std::uint64_t seed, std::uint64_t stream) {
-  check(impl_->generator, stream, impl_->made_on->backend);
+  Impl& g = impl();
+  check(g.generator, stream, g.made_on->backend);
   if constexpr (cuda_built)
-    if (is_curand(impl_->generator) && seed != impl_->seed) {
-      void* fresh = cuda::curand_create(impl_->generator, seed, impl_->made_on->device);
-      cuda::curand_destroy(std::exchange(impl_->curand, fresh));
-      impl_->curand_position = 0;
+    if (is_curand(g.generator) && seed != g.seed) {
+      void* fresh = cuda::curand_create(g.generator, seed, g.made_on->device);
+      cuda::curand_destroy(std::exchange(g.curand, fresh));
+      g.curand_position = 0;
     }
-  impl_->seed = seed;
-  impl_->stream = stream;
-  impl_->position = 0;
-  impl_->lanes_ready = false;
+  g.seed = seed;
+  g.stream = stream;
+  g.position = 0;
+  g.lanes_ready = false;
+  g.forget_ahead();
 }
 
 void Rng::skip(std::uint64_t words) {
-  require(words <= ~std::uint64_t{0} - impl_->position, "rng_skip: ", words, " words from position ", impl_->position,
+  require(words <= ~std::uint64_t{0} - front_->position, "rng_skip: ", words, " words from position ", front_->position,
           " on are beyond the end of the sequence, 2^64");
-  impl_->position += words;
+  front_->position += words;
 }
 
 Rng Rng::clone(Queue& q) const {
-  Rng other(q, impl_->generator, impl_->seed, impl_->stream);
-  other.impl_->position = impl_->position;
+  Rng other(q, impl().generator, impl().seed, impl().stream);
+  other.front_->position = front_->position;
   return other;
 }
 

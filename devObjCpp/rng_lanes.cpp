@@ -109,4 +109,30 @@ std::vector<Xoshiro> lanes_at(std::uint64_t seed, std::uint64_t stream, std::uin
   return states;
 }
 
+namespace {
+
+Xoshiro lane_before(std::uint64_t seed, std::uint64_t stream, std::uint64_t block) {
+  return after(after(after(seeded(seed), stream, 96), block % lanes, 64), block / lanes, 2);
+}
+
+}  // namespace
+
+void LaneWalk::lanes(std::uint64_t seed, std::uint64_t stream, std::uint64_t block, std::int64_t count,
+                     Xoshiro* states) {
+  const bool is_known =
+      seed == seed_ && stream == stream_ && count_ >= 0 && block - first_ <= static_cast<std::uint64_t>(count_);
+  Xoshiro lane = is_known ? known_[block - first_] : lane_before(seed, stream, block);
+  const ByteMap& next = *lane_maps()[0];
+  for (std::int64_t b = 0; b < count; ++b) {
+    known_[b] = states[b] = lane;
+    const std::uint64_t following = block + static_cast<std::uint64_t>(b) + 1;
+    lane = following % random::lanes == 0 ? lane_before(seed, stream, following) : next(lane);
+  }
+  known_[count] = lane;
+  seed_ = seed;
+  stream_ = stream;
+  first_ = block;
+  count_ = count;
+}
+
 }  // namespace devobj::random

@@ -44,12 +44,13 @@ Table thresholds_of(double mean) {
 
 }  // namespace
 
-const random::Discrete& Rng::Impl::poisson_table(double mean, Queue& q) {
-  if (mean == discrete_mean) return discrete_of;
+const random::Discrete& Rng::Impl::poisson_table(double mean) {
+  if (mean == discrete_here_mean) return discrete_here_of;
   using random::Discrete;
   const Table table = mean > 0 ? thresholds_of(mean) : Table{0, {~std::uint64_t{0}}};
   const auto& t = table.thresholds;
   std::vector<std::int32_t> entries;
+  entries.reserve(Discrete::guides + 2 * t.size());
   std::size_t k = 0;
   for (std::uint64_t i = 0; i < Discrete::guides; ++i) {
     while (k + 1 < t.size() && t[k] >> 32 < i << (32 - Discrete::guide_bits)) ++k;
@@ -57,12 +58,22 @@ const random::Discrete& Rng::Impl::poisson_table(double mean, Queue& q) {
   }
   for (const std::uint64_t x : t) entries.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(x >> 32)));
   for (const std::uint64_t x : t) entries.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(x)));
-  const auto n = static_cast<std::int64_t>(entries.size());
-  Storage fresh(entries.size() * 4, q);
-  to_device<std::int32_t>({entries.data(), n, 1, n}, View<std::int32_t>(static_cast<std::int32_t*>(fresh.data()), n, 1),
-                          q);
+  discrete_here = std::move(entries);
+  discrete_here_of = {reinterpret_cast<const std::uint32_t*>(discrete_here.data()), table.lowest,
+                      static_cast<std::int32_t>(t.size())};
+  discrete_here_mean = mean;
+  return discrete_here_of;
+}
+
+const random::Discrete& Rng::Impl::poisson_table(double mean, Queue& q) {
+  if (mean == discrete_mean) return discrete_of;
+  const random::Discrete& here = poisson_table(mean);
+  const auto n = static_cast<std::int64_t>(discrete_here.size());
+  Storage fresh(discrete_here.size() * 4, q);
+  to_device<std::int32_t>({discrete_here.data(), n, 1, n},
+                          View<std::int32_t>(static_cast<std::int32_t*>(fresh.data()), n, 1), q);
   discrete = std::move(fresh);
-  discrete_of = {static_cast<const std::uint32_t*>(discrete.data()), table.lowest, static_cast<std::int32_t>(t.size())};
+  discrete_of = {static_cast<const std::uint32_t*>(discrete.data()), here.lowest, here.count};
   discrete_mean = mean;
   return discrete_of;
 }

@@ -30,10 +30,10 @@ constexpr std::size_t file_bytes = 48;
 RngState Rng::save() const {
   const auto word = [](std::uint64_t x) { return static_cast<std::int64_t>(x); };
   RngState saved = {word(mark),
-                    static_cast<std::int64_t>(impl_->generator),
-                    word(impl_->seed),
-                    word(impl_->stream),
-                    word(impl_->position),
+                    static_cast<std::int64_t>(impl().generator),
+                    word(impl().seed),
+                    word(impl().stream),
+                    word(impl().position),
                     0};
   saved[5] = word(checksum(saved));
   return saved;
@@ -48,7 +48,7 @@ void Rng::restore(const RngState& saved) {
           ", which this version does not know");
   const auto generator = static_cast<Generator>(saved[1]);
   const auto number = [&](std::size_t i) { return static_cast<std::uint64_t>(saved[i]); };
-  impl_ = std::make_unique<Impl>(impl_->made_on, generator, number(2), number(3), number(4));
+  front_.reset(new Impl(impl().made_on, generator, number(2), number(3), number(4)));
 }
 
 void Rng::save(const std::string& file) const {

@@ -13,6 +13,11 @@
 !> element by element in column order, whatever the leading dimension: one word for a real or an integer, two for a
 !> double, four for a Poisson number with a mean above 1000, complex numbers as two real ones. Draws do not wait.
 !>
+!> In the place of an object a draw takes a scalar variable: `call devf_rng_normal(rng, x)` with a real(real32) or real(real64) x,
+!> an integer(int32) one for integers, Poisson and Bernoulli numbers and words; parameters are of x's kind. It is the number
+!> that an object of one element would get, made by the calling thread on either backend, and most calls only read one
+!> that was made ahead: for loops on the host. 'philox' and 'state' only. After an error x is unchanged.
+!>
 !> A devRng is freed at the end of its life; `b = a` makes b a generator of its own that goes on from the same place.
 !> stat and errmsg as in devObjectFunctions.
 module devObjectRNG
@@ -21,14 +26,19 @@ module devObjectRNG
   use devObject
   use devObjectErrors, only: report, c_text
   use devObjectHeaders, only: loan, borrow, release
+  use devObjectHostArray, only: type_real, type_double
   implicit none
   public
 
   private :: c_int, c_int32_t, c_int64_t, c_double, c_float, c_char, c_ptr, c_intptr_t, c_loc, c_null_char
-  private :: report, c_text, loan, borrow, release
+  private :: report, c_text, loan, borrow, release, type_real, type_double
   private :: owned, address_of, finalise, assign, drop
   private :: seed_i4, seed_i8, skip_i4, skip_i8, create_i4, create_i8, uniform_r4, uniform_r8, normal_r4, normal_r8
   private :: lognormal_r4, lognormal_r8, exponential_r4, exponential_r8, integers_i4, integers_i8, poisson_r4, poisson_r8
+  private :: uniform_x4, uniform_x8, normal_x4, normal_x8, lognormal_x4, lognormal_x8, exponential_x4, exponential_x8
+  private :: integers_xi4, integers_xi8, poisson_x4, poisson_x8, bernoulli_x4, bernoulli_x8, words_dv, words_x4
+  private :: c_uniform_number, c_normal_number, c_lognormal_number, c_exponential_number, c_integer, c_poisson_number
+  private :: c_bernoulli_number, c_word
   private :: bernoulli_r4, bernoulli_r8, singular_values_r4, singular_values_r8, condition_r4, condition_r8
   private :: save_state, save_file, restore_state, restore_file, make
   private :: c_create, c_free, c_clone, c_is_valid, c_info, c_seed, c_skip, c_save, c_restore, c_save_file, c_restore_file
@@ -70,40 +80,45 @@ module devObjectRNG
   !> call devf_rng_uniform(rng, A [, a_end, b_end, stat, errmsg]): uniform on (a_end, b_end), by default (0, 1); both ends are
   !> never reached. Real and complex objects (both parts). Errors: ends not finite, a_end >= b_end.
   interface devf_rng_uniform
-    module procedure uniform_r4, uniform_r8
+    module procedure uniform_r4, uniform_r8, uniform_x4, uniform_x8
   end interface devf_rng_uniform
 
   !> call devf_rng_normal(rng, A [, mean, sigma, stat, errmsg]): normal, by default with mean 0 and standard deviation 1. Real and
   !> complex objects (both parts). Errors: mean not finite, sigma negative or not finite.
   interface devf_rng_normal
-    module procedure normal_r4, normal_r8
+    module procedure normal_r4, normal_r8, normal_x4, normal_x8
   end interface devf_rng_normal
 
   !> call devf_rng_lognormal(rng, A [, mean, sigma, stat, errmsg]): exp(x), x normal. Real objects.
   interface devf_rng_lognormal
-    module procedure lognormal_r4, lognormal_r8
+    module procedure lognormal_r4, lognormal_r8, lognormal_x4, lognormal_x8
   end interface devf_rng_lognormal
 
   !> call devf_rng_exponential(rng, A [, mean, stat, errmsg]): exponential, by default with mean 1. Real objects.
   interface devf_rng_exponential
-    module procedure exponential_r4, exponential_r8
+    module procedure exponential_r4, exponential_r8, exponential_x4, exponential_x8
   end interface devf_rng_exponential
 
   !> call devf_rng_integers(rng, A, lowest, highest [, stat, errmsg]): each of lowest ... highest exactly as likely as the
   !> others. Integer objects. Errors: lowest > highest, or one of them beyond 32 bits.
   interface devf_rng_integers
-    module procedure integers_i4, integers_i8
+    module procedure integers_i4, integers_i8, integers_xi4, integers_xi8
   end interface devf_rng_integers
 
   !> call devf_rng_poisson(rng, A, mean [, stat, errmsg]): Poisson numbers, 0 <= mean <= 2^30. Integer objects.
   interface devf_rng_poisson
-    module procedure poisson_r4, poisson_r8
+    module procedure poisson_r4, poisson_r8, poisson_x4, poisson_x8
   end interface devf_rng_poisson
 
   !> call devf_rng_bernoulli(rng, A, p [, stat, errmsg]): 1 with probability p, else 0. Real and integer objects.
   interface devf_rng_bernoulli
-    module procedure bernoulli_r4, bernoulli_r8
+    module procedure bernoulli_r4, bernoulli_r8, bernoulli_x4, bernoulli_x8
   end interface devf_rng_bernoulli
+
+  !> call devf_rng_words(rng, A [, stat, errmsg]): the words themselves, in an integer object.
+  interface devf_rng_words
+    module procedure words_dv, words_x4
+  end interface devf_rng_words
 
   !> call devf_rng_singular_values(rng, s, A [, stat, errmsg]): A = U diag(s) V^H, U and V random with orthonormal columns; s has
   !> min(m, n) values, none negative. Real and complex objects. Waits.
@@ -380,8 +395,8 @@ contains
 
   ! ---- draws ----
 
-  !> The words themselves, in an integer object.
-  subroutine devf_rng_words(rng, A, stat, errmsg)
+  !> devf_rng_words into an object.
+  subroutine words_dv(rng, A, stat, errmsg)
     type(devRng), intent(in) :: rng
     class(devVar), intent(in) :: A
     integer, intent(out), optional :: stat
@@ -391,7 +406,7 @@ contains
     use = borrow(A)
     call report(c_words(rng%handle, use%handle), 'devf_rng_words', stat, errmsg)
     call release(use)
-  end subroutine devf_rng_words
+  end subroutine words_dv
 
   !> A (m x n) with orthonormal columns (m >= n) or rows (m < n), uniform among them. Real and complex objects. Waits.
   subroutine devf_rng_orthogonal(rng, A, stat, errmsg)
@@ -407,5 +422,6 @@ contains
   end subroutine devf_rng_orthogonal
 
   include 'devObjectRNG_draws.inc'
+  include 'devObjectRNG_numbers.inc'
 
 end module devObjectRNG

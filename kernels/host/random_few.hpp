@@ -66,6 +66,15 @@ void few_of_philox(const random::Philox& g, const random::Slots<4 / D::words>& s
   random_fill<D>().few(QuadsAhead::of(g).take(g, few.block, few.blocks), g, d, few.block, few.begin, slots.n, A.data);
 }
 
+/// All elements of the quads block ... block + quads - 1.
+template <class D>
+void quads_of_philox(const random::Philox& g, const D& d, std::uint64_t block, std::int64_t quads,
+                     typename D::value* out) {
+  const auto& fill = random_fill<D>();
+  if (quads > few_quads) return fill.philox(g, d, block, quads, false, out);
+  fill.few(QuadsAhead::of(g).take(g, block, quads), g, d, block, 0, quads * (4 / D::words), out);
+}
+
 /// The last quad's lane is stepped on only if its words are used up.
 template <class D>
 void few_of_state(random::Xoshiro* lanes, const random::Philox& own, const random::Slots<4 / D::words>& slots,

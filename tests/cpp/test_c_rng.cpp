@@ -85,6 +85,79 @@ TEST_P(CRng, EveryDraw) {
   EXPECT_OK(devobj_rng_free(rng));
 }
 
+/// One number by each function is what an object of one element gets.
+TEST_P(CRng, SingleNumbers) {
+  for (const char* kind : {"philox", "state"}) {
+    const devobj_handle rng = create(kind, 9), other = create(kind, 9);
+    const devobj_handle F = allocate(DEVOBJ_REAL, 1, 1), D = allocate(DEVOBJ_DOUBLE, 1, 1),
+                        I = allocate(DEVOBJ_INTEGER, 1, 1);
+    for (int round = 0; round < 80; ++round) {
+      float f = 0;
+      double d = 0;
+      std::int32_t i = 0;
+      const auto real = [&](auto one, auto draw, const char* what) {
+        EXPECT_OK(one(DEVOBJ_REAL, &f));
+        EXPECT_OK(draw(F));
+        EXPECT_EQ(f, values_of<float>(F)[0]) << what;
+        EXPECT_OK(one(DEVOBJ_DOUBLE, &d));
+        EXPECT_OK(draw(D));
+        EXPECT_EQ(d, values_of<double>(D)[0]) << what;
+      };
+      const auto integer = [&](devobj_status one, devobj_status draw, const char* what) {
+        EXPECT_OK(one);
+        EXPECT_OK(draw);
+        EXPECT_EQ(i, values_of<std::int32_t>(I)[0]) << what;
+      };
+      real([&](devobj_type type, void* x) { return devobj_rng_uniform_number(rng, -1, 2, type, x); },
+           [&](devobj_handle A) { return devobj_rng_uniform(other, -1, 2, A); }, "uniform");
+      real([&](devobj_type type, void* x) { return devobj_rng_normal_number(rng, 0, 1, type, x); },
+           [&](devobj_handle A) { return devobj_rng_normal(other, 0, 1, A); }, "normal");
+      real([&](devobj_type type, void* x) { return devobj_rng_lognormal_number(rng, 0, 1, type, x); },
+           [&](devobj_handle A) { return devobj_rng_lognormal(other, 0, 1, A); }, "lognormal");
+      real([&](devobj_type type, void* x) { return devobj_rng_exponential_number(rng, 2, type, x); },
+           [&](devobj_handle A) { return devobj_rng_exponential(other, 2, A); }, "exponential");
+      integer(devobj_rng_integer(rng, 1, 6, &i), devobj_rng_integers(other, 1, 6, I), "integers");
+      integer(devobj_rng_poisson_number(rng, 4, &i), devobj_rng_poisson(other, 4, I), "poisson");
+      integer(devobj_rng_bernoulli_number(rng, 0.5, &i), devobj_rng_bernoulli(other, 0.5, I), "bernoulli");
+      integer(devobj_rng_word(rng, &i), devobj_rng_words(other, I), "words");
+    }
+    for (const devobj_handle h : {F, D, I}) EXPECT_OK(devobj_free(h));
+    for (const devobj_handle h : {rng, other}) EXPECT_OK(devobj_rng_free(h));
+  }
+}
+
+TEST_P(CRng, ErrorsOfSingleNumbers) {
+  const devobj_handle rng = create("philox"), A = allocate(DEVOBJ_REAL, 1, 1), freed = create("state");
+  EXPECT_OK(devobj_rng_free(freed));
+  double d = 7;
+  std::int32_t i = 7;
+  EXPECT_STATUS(devobj_rng_normal_number(freed, 0, 1, DEVOBJ_DOUBLE, &d), DEVOBJ_INVALID_HANDLE,
+                "rng_normal: rng is no live object");
+  EXPECT_STATUS(devobj_rng_normal_number(A, 0, 1, DEVOBJ_DOUBLE, &d), DEVOBJ_INVALID_HANDLE,
+                "rng_normal: rng is an array");
+  EXPECT_STATUS(devobj_rng_uniform_number(rng, 0, 1, DEVOBJ_INTEGER, &d), DEVOBJ_INVALID_ARGUMENT,
+                "rng_uniform: type is 5, must be 1 (real) or 2 (double)");
+  EXPECT_STATUS(devobj_rng_uniform_number(rng, 0, 1, DEVOBJ_REAL, nullptr), DEVOBJ_INVALID_ARGUMENT,
+                "rng_uniform: x is a null pointer");
+  EXPECT_STATUS(devobj_rng_uniform_number(rng, 0, 1e300, DEVOBJ_REAL, &d), DEVOBJ_INVALID_ARGUMENT,
+                "a and b are 0 and inf, must be finite");
+  EXPECT_STATUS(devobj_rng_exponential_number(rng, 0, DEVOBJ_DOUBLE, &d), DEVOBJ_INVALID_ARGUMENT, "mean is 0");
+  EXPECT_STATUS(devobj_rng_lognormal_number(rng, 0, -1, DEVOBJ_DOUBLE, &d), DEVOBJ_INVALID_ARGUMENT, "sigma is -1");
+  EXPECT_STATUS(devobj_rng_integer(rng, 0, 2147483648, &i), DEVOBJ_INVALID_ARGUMENT, "highest is 2147483648");
+  EXPECT_STATUS(devobj_rng_integer(rng, 3, 2, &i), DEVOBJ_INVALID_ARGUMENT, "lowest is 3");
+  EXPECT_STATUS(devobj_rng_integer(rng, 1, 6, nullptr), DEVOBJ_INVALID_ARGUMENT, "rng_integers: x is a null pointer");
+  EXPECT_STATUS(devobj_rng_poisson_number(rng, -1, &i), DEVOBJ_INVALID_ARGUMENT, "mean is -1");
+  EXPECT_STATUS(devobj_rng_bernoulli_number(rng, 2, &i), DEVOBJ_INVALID_ARGUMENT, "p is 2");
+  EXPECT_STATUS(devobj_rng_word(0, &i), DEVOBJ_INVALID_HANDLE, "rng_words: rng is a null handle");
+  EXPECT_EQ(d, 7);
+  EXPECT_EQ(i, 7);
+  std::int64_t position = -1;
+  EXPECT_OK(devobj_rng_info(rng, nullptr, nullptr, nullptr, &position));
+  EXPECT_EQ(position, 0);
+  EXPECT_OK(devobj_rng_free(rng));
+  EXPECT_OK(devobj_free(A));
+}
+
 TEST_P(CRng, ErrorsNameRoutineArgumentAndValues) {
   devobj_handle rng = 77;
   EXPECT_STATUS(devobj_rng_create(nullptr, 0, 0, &rng), DEVOBJ_INVALID_ARGUMENT,

@@ -15,6 +15,7 @@ program test_rng
     call test_matrices(trim(own(g)))
   end do
   call test_known_words()
+  call test_single_numbers()
   call test_streams()
   call test_errors()
   call expect(live_objects_dv() == 0, 'nothing is left')
@@ -200,6 +201,82 @@ contains
       int(z'bc57ac4c', int64), int(z'9b00dbd8', int64)]), 'the published words')
   end subroutine test_known_words
 
+  ! Draws into variables are those into objects of one element.
+  subroutine test_single_numbers()
+    type(devRng) :: rng, other
+    type(devVar) :: r, d, k
+    integer(int64) :: here, there
+    integer(int32) :: i4, j4(1)
+    real(sp) :: x4, y4(1)
+    real(dp) :: x8, y8(1)
+    integer :: i, n
+
+    r = allocate_dv('real', 1)
+    d = allocate_dv('double', 1)
+    k = allocate_dv('integer', 1)
+    do i = 1, 2
+      call devf_rng_create(rng, trim(own(i)), 8)
+      other = rng
+      do n = 1, 100
+        call devf_rng_uniform(rng, x4)
+        call devf_rng_uniform(other, r)
+        y4 = r
+        call expect(x4 == y4(1), trim(own(i))//': uniform, real')
+        call devf_rng_uniform(rng, x8, -1._dp, 3._dp)
+        call devf_rng_uniform(other, d, -1._dp, 3._dp)
+        y8 = d
+        call expect(x8 == y8(1), trim(own(i))//': uniform, double')
+        call devf_rng_normal(rng, x4, 1._sp, 2._sp)
+        call devf_rng_normal(other, r, 1._sp, 2._sp)
+        y4 = r
+        call expect(x4 == y4(1), trim(own(i))//': normal, real')
+        call devf_rng_normal(rng, x8)
+        call devf_rng_normal(other, d)
+        y8 = d
+        call expect(x8 == y8(1), trim(own(i))//': normal, double')
+        call devf_rng_lognormal(rng, x4)
+        call devf_rng_lognormal(other, r)
+        y4 = r
+        call expect(x4 == y4(1), trim(own(i))//': lognormal, real')
+        call devf_rng_lognormal(rng, x8, 0._dp, 0.5_dp)
+        call devf_rng_lognormal(other, d, 0._dp, 0.5_dp)
+        y8 = d
+        call expect(x8 == y8(1), trim(own(i))//': lognormal, double')
+        call devf_rng_exponential(rng, x4)
+        call devf_rng_exponential(other, r)
+        y4 = r
+        call expect(x4 == y4(1), trim(own(i))//': exponential, real')
+        call devf_rng_exponential(rng, x8, 3._dp)
+        call devf_rng_exponential(other, d, 3._dp)
+        y8 = d
+        call expect(x8 == y8(1), trim(own(i))//': exponential, double')
+        call devf_rng_integers(rng, i4, 1, 6)
+        call devf_rng_integers(other, k, 1, 6)
+        j4 = k
+        call expect(i4 == j4(1), trim(own(i))//': integers')
+        call devf_rng_integers(rng, i4, -7_int64, 2147483647_int64)
+        call devf_rng_integers(other, k, -7_int64, 2147483647_int64)
+        j4 = k
+        call expect(i4 == j4(1), trim(own(i))//': integers of 64 bits')
+        call devf_rng_poisson(rng, i4, 5._sp)
+        call devf_rng_poisson(other, k, 5._dp)
+        j4 = k
+        call expect(i4 == j4(1), trim(own(i))//': poisson')
+        call devf_rng_bernoulli(rng, i4, 0.25_dp)
+        call devf_rng_bernoulli(other, k, 0.25_sp)
+        j4 = k
+        call expect(i4 == j4(1), trim(own(i))//': bernoulli')
+        call devf_rng_words(rng, i4)
+        call devf_rng_words(other, k)
+        j4 = k
+        call expect(i4 == j4(1), trim(own(i))//': words')
+      end do
+      call devf_rng_info(rng, position=here)
+      call devf_rng_info(other, position=there)
+      call expect(here == there, trim(own(i))//': the same position')
+    end do
+  end subroutine test_single_numbers
+
   subroutine test_streams()
     type(devRng) :: a, b
     integer :: i
@@ -258,6 +335,12 @@ contains
     call expect_error(stat, devobj_invalid_argument, message, 'p is 1.5, must be within 0 and 1')
     call devf_rng_poisson(rng, k, -1._dp, stat=stat, errmsg=message)
     call expect_error(stat, devobj_invalid_argument, message, 'mean is -1, must be within 0 and 2^30')
+    nan = 7
+    call devf_rng_normal(rng, nan, 0._dp, -1._dp, stat=stat, errmsg=message)
+    call expect_error(stat, devobj_invalid_argument, message, 'devf_rng_normal: sigma is -1, must be finite and at least 0')
+    call expect(nan == 7, 'a number that is not drawn')
+    call devf_rng_uniform(nothing, nan, stat=stat, errmsg=message)
+    call expect_error(stat, devobj_invalid_handle, message, 'devf_rng_uniform: rng is a null handle')
     call devf_rng_skip(rng, -3, stat=stat, errmsg=message)
     call expect_error(stat, devobj_invalid_argument, message, 'words is -3, must not be negative')
     call devf_rng_singular_values(rng, [1._dp, -1._dp], A, stat=stat, errmsg=message)

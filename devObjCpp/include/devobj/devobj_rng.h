@@ -49,6 +49,18 @@ devobj_status devobj_rng_poisson(devobj_handle rng, double mean, devobj_handle A
 devobj_status devobj_rng_words(devobj_handle rng, devobj_handle A);
 /* Real and integer objects. */
 devobj_status devobj_rng_bernoulli(devobj_handle rng, double p, devobj_handle A);
+/* One number, for loops on the host: the number, of the same words, that a draw into an object of one element makes, on any
+ * backend, but made at once by the calling thread; "philox" and "state" only. Numbers are made some ahead, which changes none
+ * and no position. x of the real ones: a float for DEVOBJ_REAL, a double for DEVOBJ_DOUBLE. Errors: as of the draws;
+ * DEVOBJ_NOT_SUPPORTED for cuRAND's generators; x is then unchanged. */
+devobj_status devobj_rng_uniform_number(devobj_handle rng, double a, double b, devobj_type type, void *x);
+devobj_status devobj_rng_normal_number(devobj_handle rng, double mean, double sigma, devobj_type type, void *x);
+devobj_status devobj_rng_lognormal_number(devobj_handle rng, double mean, double sigma, devobj_type type, void *x);
+devobj_status devobj_rng_exponential_number(devobj_handle rng, double mean, devobj_type type, void *x);
+devobj_status devobj_rng_integer(devobj_handle rng, int64_t lowest, int64_t highest, int32_t *x);
+devobj_status devobj_rng_poisson_number(devobj_handle rng, double mean, int32_t *x);
+devobj_status devobj_rng_bernoulli_number(devobj_handle rng, double p, int32_t *x);
+devobj_status devobj_rng_word(devobj_handle rng, int32_t *x);
 /* Matrices; real and complex objects. They wait. s: the singular values, as many as the smaller side of A. */
 devobj_status devobj_rng_orthogonal(devobj_handle rng, devobj_handle A);
 devobj_status devobj_rng_singular_values(devobj_handle rng, const double *s, int64_t count, devobj_handle A);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -96,31 +98,180 @@ class Rng {
   /// Uniform on (a, b), both ends excluded: float numbers a + (b - a) (k + 1/2) 2^-23 for 0 <= k < 2^23, double ones with
   /// 2^-52, rounded, and kept between a's upper and b's lower neighbour. Complex numbers: both parts.
   /// Errors: a or b not finite, a >= b, no number between them, b - a not representable.
-  template <class T> void uniform(real_t<T> a, real_t<T> b, View<T> A, Queue& q);
+  template <class T> void uniform(real_t<T> a, real_t<T> b, View<T> A, Queue& q) {
+    if constexpr (!is_complex<T>)
+      if (one_at_once(A, q) && take(Kind::uniform, parameters(a, b), *A.data)) return;
+    draw_uniform<T>(a, b, A, &q);
+  }
   template <class T> void uniform(View<T> A, Queue& q) { uniform<T>(0, 1, A, q); }
   /// Normal with this mean and standard deviation, by Box and Muller's method: |x - mean| <= 6.66 sigma (float), 8.58
   /// sigma (double). Complex numbers: both parts, each with deviation sigma.
   /// Errors: mean not finite, sigma < 0 or not finite.
-  template <class T> void normal(real_t<T> mean, real_t<T> sigma, View<T> A, Queue& q);
+  template <class T> void normal(real_t<T> mean, real_t<T> sigma, View<T> A, Queue& q) {
+    if constexpr (!is_complex<T>)
+      if (one_at_once(A, q) && take(Kind::normal, parameters(mean, sigma), *A.data)) return;
+    draw_normal<T>(mean, sigma, A, &q);
+  }
   template <class T> void normal(View<T> A, Queue& q) { normal<T>(0, 1, A, q); }
   /// e^x with x normal; real types. Errors as for normal.
-  template <class T> void lognormal(T mean, T sigma, View<T> A, Queue& q);
+  template <class T> void lognormal(T mean, T sigma, View<T> A, Queue& q) {
+    if (!one_at_once(A, q) || !take(Kind::lognormal, parameters(mean, sigma), *A.data)) draw_lognormal<T>(mean, sigma, A, &q);
+  }
   /// Exponential with this mean: -mean ln u; real types. Errors: mean <= 0 or not finite.
-  template <class T> void exponential(T mean, View<T> A, Queue& q);
+  template <class T> void exponential(T mean, View<T> A, Queue& q) {
+    if (!one_at_once(A, q) || !take(Kind::exponential, parameters(mean), *A.data)) draw_exponential<T>(mean, A, &q);
+  }
   /// Each of lowest ... highest exactly as likely as the others. Error: lowest > highest.
-  void integers(std::int32_t lowest, std::int32_t highest, View<std::int32_t> A, Queue& q);
+  void integers(std::int32_t lowest, std::int32_t highest, View<std::int32_t> A, Queue& q) {
+    if (!one_at_once(A, q) || !take(Kind::integers, parameters(lowest, highest), *A.data)) draw_integers(lowest, highest, A, &q);
+  }
   /// Poisson numbers. Errors: mean < 0, above 2^30, or not finite.
-  void poisson(double mean, View<std::int32_t> A, Queue& q);
+  void poisson(double mean, View<std::int32_t> A, Queue& q) {
+    if (!one_at_once(A, q) || !take(Kind::poisson, parameters(mean), *A.data)) draw_poisson(mean, A, &q);
+  }
   /// 1 with probability p, else 0; real types and int32. p counts to 2^-64. Errors: p not within [0, 1].
-  template <class T> void bernoulli(double p, View<T> A, Queue& q);
+  template <class T> void bernoulli(double p, View<T> A, Queue& q) {
+    if (!one_at_once(A, q) || !take(bernoulli_kind<T>, parameters(p), *A.data)) draw_bernoulli<T>(p, A, &q);
+  }
   /// The words themselves.
-  void words(View<std::int32_t> A, Queue& q);
+  void words(View<std::int32_t> A, Queue& q) {
+    if (!one_at_once(A, q) || !take(Kind::words, {}, *A.data)) draw_words(A, &q);
+  }
+
+  /// One number as the return value, for loops on the host: `double x = rng.normal();`, `rng.uniform<float>(-1, 1)`. It is
+  /// the number, of the same words, that a draw into an object of one element would make, on any backend, but always
+  /// made by the calling thread, at once, without a queue; `philox` and `state` only. Numbers are made some ahead, so that
+  /// most calls only read one; that changes no number and no position. Parameters that are new at each call make each
+  /// call as long as a short draw: scale a standard number instead. Errors as above; not_supported for cuRAND's generators.
+  template <std::floating_point T = double> T uniform(scalar<T> a = 0, scalar<T> b = 1) {
+    T x;
+    return take(Kind::uniform, parameters<T>(a, b), x) ? x : one<T>([=, this](View<T> A) { draw_uniform<T>(a, b, A, nullptr); });
+  }
+  template <std::floating_point T = double> T normal(scalar<T> mean = 0, scalar<T> sigma = 1) {
+    T x;
+    return take(Kind::normal, parameters<T>(mean, sigma), x) ? x
+                                              : one<T>([=, this](View<T> A) { draw_normal<T>(mean, sigma, A, nullptr); });
+  }
+  template <std::floating_point T = double> T lognormal(scalar<T> mean = 0, scalar<T> sigma = 1) {
+    T x;
+    return take(Kind::lognormal, parameters<T>(mean, sigma), x)
+               ? x
+               : one<T>([=, this](View<T> A) { draw_lognormal<T>(mean, sigma, A, nullptr); });
+  }
+  template <std::floating_point T = double> T exponential(scalar<T> mean = 1) {
+    T x;
+    return take(Kind::exponential, parameters<T>(mean), x) ? x
+                                                  : one<T>([=, this](View<T> A) { draw_exponential<T>(mean, A, nullptr); });
+  }
+  std::int32_t integer(std::int32_t lowest, std::int32_t highest) {
+    std::int32_t x;
+    return take(Kind::integers, parameters(lowest, highest), x)
+               ? x
+               : one<std::int32_t>([=, this](View<std::int32_t> A) { draw_integers(lowest, highest, A, nullptr); });
+  }
+  std::int32_t poisson(double mean) {
+    std::int32_t x;
+    return take(Kind::poisson, parameters(mean), x)
+               ? x
+               : one<std::int32_t>([=, this](View<std::int32_t> A) { draw_poisson(mean, A, nullptr); });
+  }
+  bool bernoulli(double p) {
+    std::int32_t x;
+    return (take(bernoulli_kind<std::int32_t>, parameters(p), x)
+                ? x
+                : one<std::int32_t>([=, this](View<std::int32_t> A) { draw_bernoulli<std::int32_t>(p, A, nullptr); })) != 0;
+  }
+  std::uint32_t word() {
+    std::int32_t x;
+    return static_cast<std::uint32_t>(
+        take(Kind::words, {}, x) ? x : one<std::int32_t>([this](View<std::int32_t> A) { draw_words(A, nullptr); }));
+  }
 
   struct Impl;
 
  private:
-  template <class D> void draw(const char* name, const D& d, const View<typename D::value>& A, Queue& q);
-  std::unique_ptr<Impl> impl_;
+  /// The distributions of which numbers are made ahead, for float; for double they are the next ones.
+  enum class Kind : int { uniform = 0, normal = 2, lognormal = 4, exponential = 6, bernoulli = 8, bernoulli_integers = 10, integers, poisson, poisson_by_rejection, words };
+  static constexpr int kinds = 15;
+  template <class T>
+  static constexpr Kind bernoulli_kind = std::floating_point<T> ? Kind::bernoulli : Kind::bernoulli_integers;
+
+  template <class T> static constexpr Kind kind_for(Kind kind) {
+    return static_cast<Kind>(static_cast<int>(kind) + (std::same_as<T, double> ? 1 : 0));
+  }
+
+  /// The bits of a distribution's parameters.
+  struct Parameters {
+    std::uint64_t first = 0, second = 0;
+    bool operator==(const Parameters& other) const noexcept {
+      return ((first ^ other.first) | (second ^ other.second)) == 0;
+    }
+  };
+  template <class P> static Parameters parameters(P first, P second = 0) noexcept {
+    using Bits = std::conditional_t<sizeof(P) == 8, std::uint64_t, std::uint32_t>;
+    return {std::bit_cast<Bits>(first), std::bit_cast<Bits>(second)};
+  }
+  static constexpr std::uint64_t nowhere = std::uint64_t{1} << 63;
+  /// `count` numbers of a distribution, made of the words from number `begin` on, which is a multiple of four.
+  struct Ahead {
+    std::uint64_t begin = 0, count = 0;
+    std::uint64_t end = nowhere;  ///< the word after them, or after the last draw without any
+    Parameters of = {};
+    void* values = nullptr;
+  };
+  /// The part of the generator that a number made ahead is taken from. Whether it is the next one its position tells, so that
+  /// skipping, saving and other draws in between need do nothing.
+  struct Front {
+    std::uint64_t position = 0;  ///< words used up
+    const Queue::Impl* made_at_once = nullptr;  ///< the queue it was made on, if its work is done in the caller's thread
+    Ahead ahead[kinds];
+  };
+  struct Deleter {
+    void operator()(Front* front) const noexcept;
+  };
+  Impl& impl() const noexcept;
+
+  /// The next number, if it has been made.
+  template <class T> bool take(Kind kind, const Parameters& of, T& x) noexcept {
+    Front& front = *front_;
+    const int words = kind < Kind::bernoulli ? static_cast<int>(sizeof(T) / 4) : 1;
+    const Ahead& numbers = front.ahead[static_cast<int>(kind_for<T>(kind))];
+    const std::uint64_t i = std::rotr(front.position - numbers.begin, words - 1);  // huge for doubles at odd positions
+    if (i >= numbers.count || (kind != Kind::words && !(numbers.of == of))) [[unlikely]] return false;
+    x = static_cast<const T*>(numbers.values)[i];
+    front.position += static_cast<std::uint64_t>(words);
+    return true;
+  }
+  /// Whether a draw is of one number on the queue that the generator was made on, by the calling thread.
+  template <class T> bool one_at_once(const View<T>& A, const Queue& q) const noexcept {
+    return A.rows == 1 && A.cols == 1 && q.impl().get() == front_->made_at_once;
+  }
+  /// The number that `draw` makes.
+  template <class T, class Draw> [[gnu::noinline]] static T one(const Draw& draw) {
+    T x;
+    View<T> A;
+    A.data = &x;
+    A.rows = A.cols = 1;
+    draw(A);
+    return x;
+  }
+
+  /// The same with the parameters before the last ones.
+  template <class T> bool take_before(Kind kind, const Parameters& of, const View<T>& A, const Queue* q) noexcept;
+
+  // The draws; without a queue they are made by the calling thread.
+  template <class T> void draw_uniform(real_t<T> a, real_t<T> b, const View<T>& A, Queue* q);
+  template <class T> void draw_normal(real_t<T> mean, real_t<T> sigma, const View<T>& A, Queue* q);
+  template <class T> void draw_lognormal(T mean, T sigma, const View<T>& A, Queue* q);
+  template <class T> void draw_exponential(T mean, const View<T>& A, Queue* q);
+  void draw_integers(std::int32_t lowest, std::int32_t highest, const View<std::int32_t>& A, Queue* q);
+  void draw_poisson(double mean, const View<std::int32_t>& A, Queue* q);
+  template <class T> void draw_bernoulli(double p, const View<T>& A, Queue* q);
+  void draw_words(const View<std::int32_t>& A, Queue* q);
+  template <class D>
+  void draw(const char* name, Kind kind, const Parameters& of, const D& d, const View<typename D::value>& A, Queue* q);
+
+  std::unique_ptr<Front, Deleter> front_;
 };
 
 /// A (m x n) with orthonormal columns (m >= n) or rows (m < n), uniform among them (Haar's measure): the orthogonal factor of
