@@ -48,11 +48,7 @@ class Chains {
   /// first_absent: the first p columns come in as zeros (ascending) or go (descending), and the other matrix has p
   /// columns fewer.
   void through(View<R> from, View<R> to, bool first_absent, R* carry) const {
-    const Columns x = columns(from.data, from.ld, to.data, to.ld, carry, to.rows);
-    if (ascending_)
-      end_ascent(ascend(begin_ascent(x, first_absent), 0, length_), length_);
-    else
-      descend(x, length_, first_absent);
+    pass(columns(from.data, from.ld, to.data, to.ld, carry, to.rows), first_absent);
     if (from.data == to.data) return;
     const std::int64_t ahead = first_absent ? (ascending_ ? p_ : -p_) : 0;  // column j of from is j + ahead of to
     for (std::int64_t j = length_ + p_; j < to.cols + (ascending_ ? 0 : -ahead); ++j) {
@@ -60,27 +56,22 @@ class Chains {
       std::copy_n(from.data + source * from.ld, to.rows, to.data + target * to.ld);
     }
   }
-  /// All rotations of a strip in place. Descending: only those before `end`.
-  void through(R* x, std::int64_t end, R* carry) const {
-    if (ascending_)
-      end_ascent(ascend(begin_ascent(strip(x, carry), false), 0, end), end);
-    else
-      descend(strip(x, carry), end, false);
-  }
+  void through(const Columns& x) const { pass(x, false); }
 
-  /// The first neighbours are on their chains, and x is for the others.
-  Columns begin_ascent(Columns x, bool first_absent) const {
+  // In parts: `begin` puts the first neighbours on their chains and returns x for the others; then the steps, in the
+  // chains' order; then what they carry goes to its place.
+
+  Columns begin_ascent(Columns x, bool first_absent = false) const {
     if (first_absent) {
       std::fill_n(x.carry, p_ * x.ld_carry, R(0));
       return x;
     }
-    for (std::int64_t t = 0; t < p_; ++t)
-      std::copy_n(x.from + (p_ - 1 - t) * x.ld_from, x.rows, x.carry + t * x.ld_carry);
+    take(x, 0, p_, p_ - 1, -1);
     x.from += p_ * x.ld_from;
     return x;
   }
   /// Steps begin ... end - 1. The last neighbour of a chain that ends goes to the next.
-  Columns ascend(const Columns& x, std::int64_t begin, std::int64_t end) const {
+  void ascend(const Columns& x, std::int64_t begin, std::int64_t end) const {
     const ChainKernels<R>& kernels = chain_kernels<R>();
     kernels.ascend(x, 0, p_, begin, std::min(end, full_));
     Columns y = x;
@@ -88,31 +79,50 @@ class Chains {
       y.from = x.carry + (first(u) - 1) * x.ld_carry, y.ld_from = 0;
       kernels.ascend(y, first(u), p_, u, u + 1);
     }
-    return x;
   }
-  /// What the chains carry after steps before `end` goes to its place.
+  /// After the steps before `end`.
   void end_ascent(const Columns& x, std::int64_t end) const {
-    for (std::int64_t t = end > 0 ? first(end - 1) : 0; t < p_; ++t)
-      std::copy_n(x.carry + t * x.ld_carry, x.rows, x.to + (end + p_ - 1 - t) * x.ld_to);
+    leave(x, x.to, end > 0 ? first(end - 1) : 0, end + p_ - 1, -1);
   }
 
- private:
-  // Chains begin with what the chain before has done first.
-  void descend(Columns x, std::int64_t end, bool first_absent) const {
-    if (end <= 0) return;
-    const ChainKernels<R>& kernels = chain_kernels<R>();
-    std::int64_t ready = last(end - 1);
-    for (std::int64_t t = 0; t < ready; ++t)
-      std::copy_n(x.from + (end + t) * x.ld_from, x.rows, x.carry + t * x.ld_carry);
-    R* const to = x.to;
+  /// For the steps before `end`.
+  Columns begin_descent(Columns x, std::int64_t end, bool first_absent = false) const {
+    if (end > 0) take(x, 0, last(end - 1), end, 1);
     if (!first_absent) x.to += p_ * x.ld_to;
-    for (Columns y = x; ready < p_; ++ready, --end) {
-      y.to = x.carry + ready * x.ld_carry, y.ld_to = 0;
-      kernels.descend(y, 0, ready, end - 1, end);
+    return x;
+  }
+  /// Steps end - 1 ... begin. A chain begins with what the chain before has done first.
+  void descend(const Columns& x, std::int64_t begin, std::int64_t end) const {
+    const ChainKernels<R>& kernels = chain_kernels<R>();
+    Columns y = x;
+    for (std::int64_t u = end - 1; u >= std::max(begin, full_); --u) {
+      y.to = x.carry + last(u) * x.ld_carry, y.ld_to = 0;
+      kernels.descend(y, 0, last(u), u, u + 1);
     }
-    kernels.descend(x, 0, p_, 0, end);
-    for (std::int64_t t = 0; t < p_ && !first_absent; ++t)
-      std::copy_n(x.carry + t * x.ld_carry, x.rows, to + t * x.ld_to);
+    kernels.descend(x, 0, p_, begin, std::min(end, full_));
+  }
+  void end_descent(const Columns& x) const { leave(x, x.to - p_ * x.ld_to, 0, 0, 1); }
+
+ private:
+  void pass(Columns x, bool first_absent) const {
+    if (ascending_) {
+      x = begin_ascent(x, first_absent);
+      ascend(x, 0, length_);
+      end_ascent(x, length_);
+    } else {
+      x = begin_descent(x, length_, first_absent);
+      descend(x, 0, length_);
+      if (!first_absent) end_descent(x);
+    }
+  }
+  // carry_t = neighbour j + t next, t = begin ... end - 1, and the inverse
+  void take(const Columns& x, std::int64_t begin, std::int64_t end, std::int64_t j, std::int64_t next) const {
+    for (std::int64_t t = begin; t < end; ++t)
+      std::copy_n(x.from + (j + t * next) * x.ld_from, x.rows, x.carry + t * x.ld_carry);
+  }
+  void leave(const Columns& x, R* to, std::int64_t begin, std::int64_t j, std::int64_t next) const {
+    for (std::int64_t t = begin; t < p_; ++t)
+      std::copy_n(x.carry + t * x.ld_carry, x.rows, to + (j + t * next) * x.ld_to);
   }
 
   bool ascending_;

@@ -10,6 +10,7 @@
 namespace devobj::host {
 namespace {
 
+constexpr std::int64_t strip_steps = 64;     // of a strip that are made together: a quarter of a first cache
 constexpr std::int64_t carry_bytes = 16384;  // rows of Q that go through the chains together: half of a first cache
 
 /// Memory of this thread for `rows` rows of chain_lanes, until its next call.
@@ -42,21 +43,29 @@ void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, bool first
   });
 }
 
-/// Columns j ... j + cols - 1 of A as a strip of `height` rows, with zeros below A's p-th subdiagonal, whatever is there.
+/// Rows begin ... end - 1 of a strip of columns j ... j + cols - 1 of A, with zeros below A's p-th subdiagonal, whatever
+/// is there.
 template <class R>
-void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t height, R* strip) {
+void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t begin, std::int64_t end,
+                R* strip) {
   constexpr std::int64_t lanes = chain_lanes<R>;
-  chain_kernels<R>().pack(A.data + j * A.ld, A.ld, std::min(height, j + cols + p), cols, strip);
-  for (std::int64_t i = j + p + 1; i < height; ++i)
-    for (std::int64_t l = 0; l < std::min(lanes, i - j - p); ++l) strip[i * lanes + l] = 0;
+  const std::int64_t rows = std::min(end, j + cols + p) - begin;
+  if (rows > 0) chain_kernels<R>().pack(A.data + begin + j * A.ld, A.ld, rows, cols, strip + begin * lanes);
+  for (std::int64_t i = std::max(begin, j + p + 1); i < end; ++i)
+    std::fill_n(strip + i * lanes, std::min(lanes, i - j - p), R(0));
 }
-/// The strip's rows from `first` on as columns j ... of A, with zeros below.
+/// Rows begin ... end - 1 of the strip as columns j ... of A1, which is A without its first `gone` rows.
 template <class R>
-void store_strip(const R* strip, std::int64_t first, std::int64_t height, std::int64_t j, std::int64_t cols,
-                 View<R> A) {
-  chain_kernels<R>().unpack(strip + first * chain_lanes<R>, height - first, cols, A.data + j * A.ld, A.ld);
-  for (std::int64_t l = j; l < j + cols; ++l)
-    std::fill(A.data + l * A.ld + height - first, A.data + l * A.ld + A.rows, R(0));
+void store_strip(const R* strip, std::int64_t begin, std::int64_t end, std::int64_t gone, std::int64_t j,
+                 std::int64_t cols, View<R> A1) {
+  begin = std::max(begin, gone);
+  if (begin >= end) return;
+  R* to = A1.data + begin - gone + j * A1.ld;
+  chain_kernels<R>().unpack(strip + begin * chain_lanes<R>, end - begin, cols, to, A1.ld);
+}
+template <class R>
+void zero_below(std::int64_t row, std::int64_t j, std::int64_t cols, View<R> A) {
+  for (std::int64_t l = j; l < j + cols; ++l) std::fill(A.data + row + l * A.ld, A.data + A.rows + l * A.ld, R(0));
 }
 
 /// D = G^H D.
@@ -68,7 +77,7 @@ void rotate_rows(const Chains<R>& chains, View<R> D) {
     const std::int64_t cols = std::min(lanes, D.cols - j);
     R* strip = strip_memory<R>(D.rows + chains.chains());
     kernels.pack(D.data + j * D.ld, D.ld, D.rows, cols, strip);
-    chains.through(strip, chains.length(), strip + D.rows * lanes);
+    chains.through(chains.strip(strip, strip + D.rows * lanes));
     kernels.unpack(strip, D.rows, cols, D.data + j * D.ld, D.ld);
   }
 }
@@ -86,8 +95,9 @@ R make_step(Chains<R>& chains, const typename Chains<R>::Columns& x, std::int64_
 }
 
 // Chain t takes the lowest subdiagonal but t away: rotation u makes H(p - t + u, u) zero. A strip of columns first gets
-// all rotations of the columns before; then each of its columns makes its own, for itself and the columns after.
-// load(j, width, height, strip) is H's source.
+// all rotations of the columns before, a few at a time from the loading of rows to their storing, while these are in the
+// first cache; then each of its columns makes its own, for itself and the columns after.
+// load(j, width, begin, end, strip) loads rows of H's source.
 template <class R, class Load>
 Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
   constexpr std::int64_t lanes = chain_lanes<R>;
@@ -97,8 +107,15 @@ Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
     const std::int64_t width = std::min(lanes, H.cols - j), height = std::min(rows, j + width + p);
     const std::int64_t before = std::min(j, cols), end = std::min(j + width, cols);
     R *strip = strip_memory<R>(height + p), *carry = strip + height * lanes;
-    load(j, width, height, strip);
-    auto x = chains.ascend(chains.begin_ascent(chains.strip(strip, carry), false), 0, before);
+    load(j, width, 0, p, strip);
+    const auto x = chains.begin_ascent(chains.strip(strip, carry));
+    for (std::int64_t u = 0; u < before; u += strip_steps) {
+      const std::int64_t next = std::min(u + strip_steps, before);
+      load(j, width, std::min(u + p, height), std::min(next + p, height), strip);
+      chains.ascend(x, u, next);
+      store_strip(strip, u, next, 0, j, width, H);
+    }
+    load(j, width, std::min(before + p, height), height, strip);
     for (std::int64_t u = before; u < end; ++u) {
       const std::int64_t lane = u - j;
       const R r = make_step(chains, x, u, lane);
@@ -107,7 +124,8 @@ Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
       for (std::int64_t t = chains.first(u); t < p; ++t) carry[t * lanes + lane] = 0;
     }
     chains.end_ascent(x, end);
-    store_strip(strip, 0, height, j, width, H);
+    store_strip(strip, before, height, 0, j, width, H);
+    zero_below(height, j, width, H);
   }
   return chains;
 }
@@ -129,7 +147,7 @@ Chains<R> chains_up(View<R> W, std::int64_t start, bool tail_done) {
     for (std::int64_t k = 0; k < count; ++k) f[k] = w[(count - 1 - k) * lanes + t];
     r[0] = w[count * lanes + t];
     kernels.gather(f, count, chains.g(t, count - 1), -p, r);
-    auto x = chains.strip(w, strip + rows * lanes);
+    typename Chains<R>::Columns x = chains.strip(w, strip + rows * lanes);
     std::copy_n(w + count * lanes, lanes, x.carry + t * lanes);
     x.to += lanes;
     kernels.descend(x, t, t + 1, 0, count);
@@ -147,15 +165,28 @@ void rotate_trapezoid(const Chains<R>& chains, View<R> A, View<R> A1) {
   if (A.empty()) return;
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::size_t bytes = static_cast<std::size_t>(A.size()) * sizeof(R);
-  const std::int64_t gone = A.rows - A1.rows;
+  const std::int64_t gone = A.rows - A1.rows, p = chains.chains();
   Team& team = Team::shared();
   team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
     for (std::int64_t j = me.rank() * lanes; j < A.cols; j += me.size() * lanes) {
-      const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + chains.chains());
-      R* strip = strip_memory<R>(rows + chains.chains());
-      load_strip(A, j, cols, 0, rows, strip);
-      chains.through(strip, std::min(chains.length(), j + cols), strip + rows * lanes);
-      store_strip(strip, gone, rows, j, cols, A1);
+      const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + p);
+      const std::int64_t steps = std::min(chains.length(), j + cols);
+      R* strip = strip_memory<R>(rows + p);
+      load_strip(A, j, cols, 0, std::min(steps, rows), rows, strip);
+      const auto x = chains.begin_descent(chains.strip(strip, strip + rows * lanes), steps);
+      std::int64_t done = rows;  // rows from here on are in A1
+      for (std::int64_t u = steps; u > 0;) {
+        const std::int64_t end = u;
+        u = std::max<std::int64_t>(0, u - strip_steps);
+        load_strip(A, j, cols, 0, u, end, strip);
+        chains.descend(x, u, end);
+        if (u + p >= done) continue;
+        store_strip(strip, u + p, done, gone, j, cols, A1);
+        done = u + p;
+      }
+      chains.end_descent(x);
+      store_strip(strip, 0, done, gone, j, cols, A1);
+      zero_below(rows - gone, j, cols, A1);
     }
   });
 }
@@ -165,8 +196,9 @@ template <class R>
 void rotate_down(View<R> H_from, View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
   if (std::min(H.cols, H.rows - 1) <= 0) return;
   const View<R> source = H_from.empty() ? H : H_from;
-  const Chains<R> chains = chains_down(H, p, [&](std::int64_t j, std::int64_t width, std::int64_t height, R* strip) {
-    load_strip(source, j, width, p, height, strip);
+  using Index = std::int64_t;
+  const Chains<R> chains = chains_down(H, p, [&](Index j, Index width, Index begin, Index end, R* strip) {
+    load_strip(source, j, width, p, begin, end, strip);
   });
   rotate_columns(chains, from, Q);
   rotate_rows(chains, D);
@@ -186,9 +218,10 @@ template <class R>
 void rotate_rows_in(View<R> U, View<R> A, View<R> H, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::int64_t p = U.rows;
-  const Chains<R> chains = chains_down(H, p, [&](std::int64_t j, std::int64_t width, std::int64_t height, R* strip) {
-    load_strip(U, j, width, p, p, strip);
-    load_strip(A, j, width, 0, height - p, strip + p * lanes);
+  using Index = std::int64_t;
+  const Chains<R> chains = chains_down(H, p, [&](Index j, Index width, Index begin, Index end, R* strip) {
+    load_strip(U, j, width, p, begin, std::min(end, p), strip);
+    load_strip(A, j, width, 0, std::max<Index>(begin - p, 0), end - p, strip + p * lanes);
   });
   const Range before{0, k}, in{k, k + p}, behind{k + p, Q1.rows}, all{0, Q.cols}, all1{0, Q1.cols};
   rotate_columns(chains, Q(before, all), Q1(before, all1), true);
