@@ -224,13 +224,15 @@ void gather(const R* f, Index count, Shears<R>* g, Index step, R* r) {
   }
 }
 
-/// tile(i, l) for the 4 x 4 tiles of rows x cols, then element(i, l) for what is left.
+/// tile(i, l) for the 4 x 4 tiles of rows x cols, then element(i, l) for what is left. A column's tiles come in runs as
+/// long as cache lines: those of all columns need not stay in the first cache, where columns often are in each other's way.
 template <class Tile, class Element>
 DEVOBJ_INLINE void by_tiles(Index rows, Index cols, const Tile& tile, const Element& element) {
-  constexpr Index few = 4;
+  constexpr Index few = 4, run = 16;
   const Index tall = rows / few * few, wide = cols / few * few;
-  for (Index i = 0; i < tall; i += few)
-    for (Index l = 0; l < wide; l += few) tile(i, l);
+  for (Index i0 = 0; i0 < tall; i0 += run)
+    for (Index l = 0; l < wide; l += few)
+      for (Index i = i0; i < i0 + run && i < tall; i += few) tile(i, l);
   for (Index i = tall; i < rows; ++i)
     for (Index l = 0; l < wide; ++l) element(i, l);
   for (Index l = wide; l < cols; ++l)
