@@ -172,20 +172,11 @@ void rotate_trapezoid(const Chains<R>& chains, View<R> A, View<R> A1) {
       const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + p);
       const std::int64_t steps = std::min(chains.length(), j + cols);
       R* strip = strip_memory<R>(rows + p);
-      load_strip(A, j, cols, 0, std::min(steps, rows), rows, strip);
+      load_strip(A, j, cols, 0, 0, rows, strip);
       const auto x = chains.begin_descent(chains.strip(strip, strip + rows * lanes), steps);
-      std::int64_t done = rows;  // rows from here on are in A1
-      for (std::int64_t u = steps; u > 0;) {
-        const std::int64_t end = u;
-        u = std::max<std::int64_t>(0, u - strip_steps);
-        load_strip(A, j, cols, 0, u, end, strip);
-        chains.descend(x, u, end);
-        if (u + p >= done) continue;
-        store_strip(strip, u + p, done, gone, j, cols, A1);
-        done = u + p;
-      }
+      chains.descend(x, 0, steps);
       chains.end_descent(x);
-      store_strip(strip, 0, done, gone, j, cols, A1);
+      store_strip(strip, 0, rows, gone, j, cols, A1);
       zero_below(rows - gone, j, cols, A1);
     }
   });
