@@ -10,15 +10,17 @@
 namespace devobj::host {
 namespace {
 
-constexpr std::int64_t strip_steps = 64;     // of a strip that are made together: a quarter of a first cache
 constexpr std::int64_t carry_bytes = 16384;  // rows of Q that go through the chains together: half of a first cache
 
-/// Memory of this thread for `rows` rows of chain_lanes, until its next call.
+/// Memory of this thread for `rows` rows of chain_lanes, each in cache lines of its own, until its next call.
 template <class R>
 R* strip_memory(std::int64_t rows) {
-  thread_local std::vector<R> memory;
-  memory.resize(std::max(memory.size(), static_cast<std::size_t>(rows * chain_lanes<R>)));
-  return memory.data();
+  struct alignas(64) Row {
+    R numbers[chain_lanes<R>];
+  };
+  thread_local std::vector<Row> memory;
+  memory.resize(std::max(memory.size(), static_cast<std::size_t>(rows)));
+  return memory.data()->numbers;
 }
 
 /// Q = Q G, or from G if `from` is there, which is read as it is needed, and not copied before: for one chain the memory
@@ -43,29 +45,20 @@ void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, bool first
   });
 }
 
-/// Rows begin ... end - 1 of a strip of columns j ... j + cols - 1 of A, with zeros below A's p-th subdiagonal, whatever
-/// is there.
+/// Columns j ... j + cols - 1 of A as a strip of `height` rows, with zeros below A's p-th subdiagonal, whatever is there.
 template <class R>
-void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t begin, std::int64_t end,
-                R* strip) {
+void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t height, R* strip) {
   constexpr std::int64_t lanes = chain_lanes<R>;
-  const std::int64_t rows = std::min(end, j + cols + p) - begin;
-  if (rows > 0) chain_kernels<R>().pack(A.data + begin + j * A.ld, A.ld, rows, cols, strip + begin * lanes);
-  for (std::int64_t i = std::max(begin, j + p + 1); i < end; ++i)
-    std::fill_n(strip + i * lanes, std::min(lanes, i - j - p), R(0));
+  chain_kernels<R>().pack(A.data + j * A.ld, A.ld, std::min(height, j + cols + p), cols, strip);
+  for (std::int64_t i = j + p + 1; i < height; ++i) std::fill_n(strip + i * lanes, std::min(lanes, i - j - p), R(0));
 }
-/// Rows begin ... end - 1 of the strip as columns j ... of A1, which is A without its first `gone` rows.
+/// The strip's rows from `first` on as columns j ... of A, with zeros below.
 template <class R>
-void store_strip(const R* strip, std::int64_t begin, std::int64_t end, std::int64_t gone, std::int64_t j,
-                 std::int64_t cols, View<R> A1) {
-  begin = std::max(begin, gone);
-  if (begin >= end) return;
-  R* to = A1.data + begin - gone + j * A1.ld;
-  chain_kernels<R>().unpack(strip + begin * chain_lanes<R>, end - begin, cols, to, A1.ld);
-}
-template <class R>
-void zero_below(std::int64_t row, std::int64_t j, std::int64_t cols, View<R> A) {
-  for (std::int64_t l = j; l < j + cols; ++l) std::fill(A.data + row + l * A.ld, A.data + A.rows + l * A.ld, R(0));
+void store_strip(const R* strip, std::int64_t first, std::int64_t height, std::int64_t j, std::int64_t cols,
+                 View<R> A) {
+  chain_kernels<R>().unpack(strip + first * chain_lanes<R>, height - first, cols, A.data + j * A.ld, A.ld);
+  for (std::int64_t l = j; l < j + cols; ++l)
+    std::fill(A.data + l * A.ld + height - first, A.data + l * A.ld + A.rows, R(0));
 }
 
 /// D = G^H D.
@@ -95,9 +88,8 @@ R make_step(Chains<R>& chains, const typename Chains<R>::Columns& x, std::int64_
 }
 
 // Chain t takes the lowest subdiagonal but t away: rotation u makes H(p - t + u, u) zero. A strip of columns first gets
-// all rotations of the columns before, a few at a time from the loading of rows to their storing, while these are in the
-// first cache; then each of its columns makes its own, for itself and the columns after.
-// load(j, width, begin, end, strip) loads rows of H's source.
+// all rotations of the columns before; then each of its columns makes its own, for itself and the columns after.
+// load(j, width, height, strip) is H's source.
 template <class R, class Load>
 Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
   constexpr std::int64_t lanes = chain_lanes<R>;
@@ -107,15 +99,9 @@ Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
     const std::int64_t width = std::min(lanes, H.cols - j), height = std::min(rows, j + width + p);
     const std::int64_t before = std::min(j, cols), end = std::min(j + width, cols);
     R *strip = strip_memory<R>(height + p), *carry = strip + height * lanes;
-    load(j, width, 0, p, strip);
+    load(j, width, height, strip);
     const auto x = chains.begin_ascent(chains.strip(strip, carry));
-    for (std::int64_t u = 0; u < before; u += strip_steps) {
-      const std::int64_t next = std::min(u + strip_steps, before);
-      load(j, width, std::min(u + p, height), std::min(next + p, height), strip);
-      chains.ascend(x, u, next);
-      store_strip(strip, u, next, 0, j, width, H);
-    }
-    load(j, width, std::min(before + p, height), height, strip);
+    chains.ascend(x, 0, before);
     for (std::int64_t u = before; u < end; ++u) {
       const std::int64_t lane = u - j;
       const R r = make_step(chains, x, u, lane);
@@ -124,8 +110,7 @@ Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
       for (std::int64_t t = chains.first(u); t < p; ++t) carry[t * lanes + lane] = 0;
     }
     chains.end_ascent(x, end);
-    store_strip(strip, before, height, 0, j, width, H);
-    zero_below(height, j, width, H);
+    store_strip(strip, 0, height, j, width, H);
   }
   return chains;
 }
@@ -172,12 +157,11 @@ void rotate_trapezoid(const Chains<R>& chains, View<R> A, View<R> A1) {
       const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + p);
       const std::int64_t steps = std::min(chains.length(), j + cols);
       R* strip = strip_memory<R>(rows + p);
-      load_strip(A, j, cols, 0, 0, rows, strip);
+      load_strip(A, j, cols, 0, rows, strip);
       const auto x = chains.begin_descent(chains.strip(strip, strip + rows * lanes), steps);
       chains.descend(x, 0, steps);
       chains.end_descent(x);
-      store_strip(strip, 0, rows, gone, j, cols, A1);
-      zero_below(rows - gone, j, cols, A1);
+      store_strip(strip, gone, rows, j, cols, A1);
     }
   });
 }
@@ -187,9 +171,8 @@ template <class R>
 void rotate_down(View<R> H_from, View<R> H, std::int64_t p, View<R> from, View<R> Q, View<R> D) {
   if (std::min(H.cols, H.rows - 1) <= 0) return;
   const View<R> source = H_from.empty() ? H : H_from;
-  using Index = std::int64_t;
-  const Chains<R> chains = chains_down(H, p, [&](Index j, Index width, Index begin, Index end, R* strip) {
-    load_strip(source, j, width, p, begin, end, strip);
+  const Chains<R> chains = chains_down(H, p, [&](std::int64_t j, std::int64_t width, std::int64_t height, R* strip) {
+    load_strip(source, j, width, p, height, strip);
   });
   rotate_columns(chains, from, Q);
   rotate_rows(chains, D);
@@ -209,10 +192,9 @@ template <class R>
 void rotate_rows_in(View<R> U, View<R> A, View<R> H, View<R> Q, std::int64_t k, View<R> Q1, View<R> D) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::int64_t p = U.rows;
-  using Index = std::int64_t;
-  const Chains<R> chains = chains_down(H, p, [&](Index j, Index width, Index begin, Index end, R* strip) {
-    load_strip(U, j, width, p, begin, std::min(end, p), strip);
-    load_strip(A, j, width, 0, std::max<Index>(begin - p, 0), end - p, strip + p * lanes);
+  const Chains<R> chains = chains_down(H, p, [&](std::int64_t j, std::int64_t width, std::int64_t height, R* strip) {
+    load_strip(U, j, width, p, p, strip);
+    load_strip(A, j, width, 0, height - p, strip + p * lanes);
   });
   const Range before{0, k}, in{k, k + p}, behind{k + p, Q1.rows}, all{0, Q.cols}, all1{0, Q1.cols};
   rotate_columns(chains, Q(before, all), Q1(before, all1), true);
