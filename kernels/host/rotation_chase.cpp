@@ -1,7 +1,6 @@
 #include "kernels/host/rotation_chase.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "kernels/host/rotation_chains.hpp"
