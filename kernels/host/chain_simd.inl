@@ -1,17 +1,27 @@
-// The kernels of chain_simd.hpp, in the namespace DEVOBJ_SIMD_SPACE.
-#include <cstring>
+// The kernels of chain_simd.hpp, in the namespace DEVOBJ_SIMD_SPACE. Nothing here may use an inline function of the
+// standard library.
+#include <utility>
 
 #include "kernels/host/chain_simd.hpp"
+#include "kernels/rotation.hpp"
+
+#define DEVOBJ_INLINE inline __attribute__((always_inline))
 
 namespace devobj::host::DEVOBJ_SIMD_SPACE {
 namespace {
 
+using Index = std::int64_t;
+
+#include "kernels/host/simd_transpose.inl"
+
+// A group is what goes through the chains at once: several vectors, since one alone would wait for its own last result,
+// and as many columns (`together`) as there are registers left for.
 #if defined(__AVX512F__)
-constexpr int vector_bytes = 64;
+constexpr int vector_bytes = 64, vectors = 2, together = 4;
 #elif defined(__AVX2__)
-constexpr int vector_bytes = 32;
+constexpr int vector_bytes = 32, vectors = 4, together = 2;
 #else
-constexpr int vector_bytes = 16;
+constexpr int vector_bytes = 16, vectors = 4, together = 2;
 #endif
 
 template <class R>
@@ -27,15 +37,13 @@ struct Vectors<double> {
   typedef double Anywhere __attribute__((vector_size(vector_bytes), aligned(8), may_alias));
 };
 
-#define DEVOBJ_INLINE inline __attribute__((always_inline))
-
-/// chain_lanes numbers in vectors that the instruction set has: several, since one alone would wait for its own last
-/// result.
-template <class R>
-struct Lanes {
-  static constexpr int count = 128 / vector_bytes;
+/// `count` vectors.
+template <class R, int count>
+struct Group {
+  using Vector = typename Vectors<R>::Vector;
   using Anywhere = typename Vectors<R>::Anywhere;
-  typename Vectors<R>::Vector v[count];
+  static constexpr Index width = vector_bytes / sizeof(R), size = count * width;
+  Vector v[count];
 
   DEVOBJ_INLINE void load(const R* x) {
 #pragma GCC unroll 8
@@ -45,146 +53,231 @@ struct Lanes {
 #pragma GCC unroll 8
     for (int k = 0; k < count; ++k) reinterpret_cast<Anywhere*>(x)[k] = v[k];
   }
-};
-
-template <class R>
-void ascend(R* x, std::int64_t step, const R* c, const R* s, std::int64_t first, std::int64_t last) {
-  if (first >= last) return;
-  Lanes<R> y, z, top;
-  y.load(x + first * step);
-  for (std::int64_t i = first; i < last; ++i) {
-    const R ci = c[i], si = s[i];
-    z.load(x + (i + 1) * step);
-#pragma GCC unroll 8
-    for (int k = 0; k < y.count; ++k) {
-      const auto cz = ci * z.v[k], sz = si * z.v[k];
-      top.v[k] = ci * y.v[k] + sz;
-      y.v[k] = cz - si * y.v[k];
-    }
-    top.store(x + i * step);
+  /// The first `rows` numbers of a single vector; the others are zero.
+  DEVOBJ_INLINE void load(const R* x, Index rows) {
+    static_assert(count == 1);
+    Vector y{};
+    for (Index k = 0; k < rows; ++k) y[k] = x[k];
+    v[0] = y;
   }
-  y.store(x + last * step);
-}
-
-template <class R>
-void descend(R* x, std::int64_t step, const R* c, const R* s, std::int64_t first, std::int64_t last) {
-  if (first >= last) return;
-  Lanes<R> y, z, bottom;
-  z.load(x + last * step);
-  for (std::int64_t i = last - 1; i >= first; --i) {
-    const R ci = c[i], si = s[i];
-    y.load(x + i * step);
-#pragma GCC unroll 8
-    for (int k = 0; k < y.count; ++k) {
-      const auto cy = ci * y.v[k], sy = si * y.v[k];
-      bottom.v[k] = ci * z.v[k] - sy;
-      z.v[k] = cy + si * z.v[k];
-    }
-    bottom.store(x + (i + 1) * step);
+  DEVOBJ_INLINE void store(R* x, Index rows) const {
+    static_assert(count == 1);
+    for (Index k = 0; k < rows; ++k) x[k] = v[0][k];
   }
-  z.store(x + first * step);
-}
-
-/// One vector, and one number like it.
-template <class R>
-struct Vector {
-  using Element = R;
-  static constexpr std::int64_t count = vector_bytes / sizeof(R);
-  typename Vectors<R>::Vector v;
-  DEVOBJ_INLINE void load(const R* x) { v = *reinterpret_cast<const typename Vectors<R>::Anywhere*>(x); }
-  DEVOBJ_INLINE void store(R* x) const { *reinterpret_cast<typename Vectors<R>::Anywhere*>(x) = v; }
-};
-template <class R>
-struct Number {
-  using Element = R;
-  static constexpr std::int64_t count = 1;
-  R v;
-  DEVOBJ_INLINE void load(const R* x) { v = *x; }
-  DEVOBJ_INLINE void store(R* x) const { *x = v; }
-};
-
-constexpr int together = 4;  // columns that meet a chain's carry while it is in a register
-
-/// `cols` columns from column i on in the chains' direction, and as many of their elements from r on as
-/// Part holds. The columns stay in registers from chain to chain.
-template <bool ascending, int cols, class Part, class R = typename Part::Element>
-DEVOBJ_INLINE void rotate_part(const typename ChainKernels<R>::Columns& x, std::int64_t first, std::int64_t last,
-                               std::int64_t i, std::int64_t r) {
-  constexpr std::int64_t next = ascending ? 1 : -1;
-  Part z[cols], carry;
+  /// += a y
+  DEVOBJ_INLINE void add(R a, const Group& y) {
 #pragma GCC unroll 8
-  for (int j = 0; j < cols; ++j) z[j].load(x.from + r + (i + j * next) * x.ld_from);
-  for (std::int64_t t = first; t < last; ++t) {
-    const R *c = x.c + t * x.step + i, *s = x.s + t * x.step + i;
-    carry.load(x.carry + t * x.rows + r);
+    for (int k = 0; k < count; ++k) v[k] += a * y.v[k];
+  }
+  DEVOBJ_INLINE void subtract(R a, const Group& y) {
+#pragma GCC unroll 8
+    for (int k = 0; k < count; ++k) v[k] -= a * y.v[k];
+  }
+};
+
+/// Rows r, r + 1, ... of `cols` columns from column i on in the chains' direction: a group, or the `rows` of its first
+/// rows that there are. The columns stay in registers from chain to chain. A rotation leaves what goes on to the next
+/// chain where the carry was, and the carry in the column's place: after `cols` + 1 chains all are in their places again.
+template <bool ascending, int cols, bool whole, class Part, class R>
+struct Passage {
+  using Columns = typename ChainKernels<R>::Columns;
+  static constexpr Index next = ascending ? 1 : -1;
+  static constexpr int places = cols + 1;
+  const Columns& x;
+  const Index last, i, r, rows;
+  Index t;
+  const Shears<R>* g;
+  R* carried;
+  Part w[places];
+
+  DEVOBJ_INLINE Passage(const Columns& x_, Index first, Index last_, Index i_, Index r_, Index rows_)
+      : x(x_),
+        last(last_),
+        i(i_),
+        r(r_),
+        rows(rows_),
+        t(first),
+        g(x.g + i * x.step + first),
+        carried(x.carry + first * x.ld_carry + r) {}
+  static constexpr int place(int j, int turn) { return (j + places - turn) % places; }
+
+  /// The same rows of the columns after these, from where they come and where they go: the processor's own prefetching
+  /// begins again with each column. With one chain it gained nothing.
+  DEVOBJ_INLINE void prefetch() const {
+    constexpr Index line = 64 / sizeof(R);
+#pragma GCC unroll 8
+    for (int j = cols; j < 2 * cols; ++j)
+      for (Index k = 0; k < Part::size; k += line) {
+        __builtin_prefetch(x.from + r + k + (i + j * next) * x.ld_from);
+        __builtin_prefetch(x.to + r + k + (i + j * next) * x.ld_to, 1);
+      }
+  }
+  DEVOBJ_INLINE void load() {
 #pragma GCC unroll 8
     for (int j = 0; j < cols; ++j) {
-      const R cj = c[j * next], sj = s[j * next];
-      const auto cz = cj * z[j].v, sz = sj * z[j].v;
-      z[j].v = ascending ? cj * carry.v + sz : cj * carry.v - sz;
-      carry.v = ascending ? cz - sj * carry.v : cz + sj * carry.v;
+      const R* column = x.from + r + (i + j * next) * x.ld_from;
+      if constexpr (whole)
+        w[j].load(column);
+      else
+        w[j].load(column, rows);
     }
-    carry.store(x.carry + t * x.rows + r);
   }
+  template <int turn>
+  DEVOBJ_INLINE void store() const {
 #pragma GCC unroll 8
-  for (int j = 0; j < cols; ++j) z[j].store(x.to + r + (i + j * next) * x.ld_to);
-}
+    for (int j = 0; j < cols; ++j) {
+      R* column = x.to + r + (i + j * next) * x.ld_to;
+      if constexpr (whole)
+        w[place(j, turn)].store(column);
+      else
+        w[place(j, turn)].store(column, rows);
+    }
+  }
+  template <int turn>
+  DEVOBJ_INLINE void chain() {
+    w[place(cols, turn)].load(carried);
+#pragma GCC unroll 8
+    for (int j = 0; j < cols; ++j) {
+      const Shears<R>& h = g[j * next * x.step];
+      Part &z = w[place(j, turn)], &carry = w[place(j + cols, turn)];
+      Part &top = ascending ? carry : z, &bottom = ascending ? z : carry;
+      top.add(h.t, bottom);
+      bottom.subtract(h.s, top);
+      top.add(h.t, bottom);
+    }
+    w[place(cols - 1, turn)].store(carried);
+    ++t, ++g, carried += x.ld_carry;
+  }
+  template <int... turns>
+  DEVOBJ_INLINE void round(std::integer_sequence<int, turns...>) {
+    (chain<turns>(), ...);
+  }
+  template <int turn>
+  DEVOBJ_INLINE void rest() {
+    if constexpr (turn < cols) {
+      if (t < last) {
+        chain<turn>();
+        return rest<turn + 1>();
+      }
+    }
+    store<turn>();
+  }
+  DEVOBJ_INLINE void run() {
+    if (x.ld_from > chain_lanes<R> && last - t > 1) prefetch();
+    load();
+    while (last - t >= places) round(std::make_integer_sequence<int, places>());
+    rest<0>();
+  }
+};
 
 template <bool ascending, int cols, class R>
-DEVOBJ_INLINE void rotate_whole(const typename ChainKernels<R>::Columns& x, std::int64_t first, std::int64_t last,
-                                std::int64_t i) {
-  constexpr std::int64_t n = Vector<R>::count;
-  std::int64_t r = 0;
-  for (; r + n <= x.rows; r += n) rotate_part<ascending, cols, Vector<R>>(x, first, last, i, r);
-  for (; r < x.rows; ++r) rotate_part<ascending, cols, Number<R>>(x, first, last, i, r);
+DEVOBJ_INLINE void rotate_columns(const typename ChainKernels<R>::Columns& x, Index first, Index last, Index i) {
+  using Several = Group<R, vectors>;
+  using One = Group<R, 1>;
+  Index r = 0;
+  for (; r + Several::size <= x.rows; r += Several::size)
+    Passage<ascending, cols, true, Several, R>(x, first, last, i, r, 0).run();
+  for (; r + One::size <= x.rows; r += One::size) Passage<ascending, cols, true, One, R>(x, first, last, i, r, 0).run();
+  if (r < x.rows) Passage<ascending, cols, false, One, R>(x, first, last, i, r, x.rows - r).run();
 }
 
 template <class R>
-void ascend_columns(const typename ChainKernels<R>::Columns& x, std::int64_t first, std::int64_t last,
-                    std::int64_t begin, std::int64_t end) {
-  std::int64_t i = begin;
-  for (; i + together <= end; i += together) rotate_whole<true, together, R>(x, first, last, i);
-  for (; i < end; ++i) rotate_whole<true, 1, R>(x, first, last, i);
+void ascend(const typename ChainKernels<R>::Columns& x, Index first, Index last, Index begin, Index end) {
+  Index i = begin;
+  for (; i + together <= end; i += together) rotate_columns<true, together, R>(x, first, last, i);
+  for (; i < end; ++i) rotate_columns<true, 1, R>(x, first, last, i);
 }
 template <class R>
-void descend_columns(const typename ChainKernels<R>::Columns& x, std::int64_t first, std::int64_t last,
-                     std::int64_t begin, std::int64_t end) {
-  std::int64_t i = end - 1;
-  for (; i - together + 1 >= begin; i -= together) rotate_whole<false, together, R>(x, first, last, i);
-  for (; i >= begin; --i) rotate_whole<false, 1, R>(x, first, last, i);
+void descend(const typename ChainKernels<R>::Columns& x, Index first, Index last, Index begin, Index end) {
+  Index i = end - 1;
+  for (; i - together + 1 >= begin; i -= together) rotate_columns<false, together, R>(x, first, last, i);
+  for (; i >= begin; --i) rotate_columns<false, 1, R>(x, first, last, i);
 }
 
 template <class R>
-void pack(const R* A, std::int64_t lda, std::int64_t rows, std::int64_t cols, R* strip) {
-  constexpr std::int64_t lanes = chain_lanes<R>;
-  if (cols < lanes) {
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t l = 0; l < lanes; ++l) strip[i * lanes + l] = l < cols ? A[i + l * lda] : R(0);
-    return;
+void plain_rotation(R f, R& r, R g, Shears<R>& h) {
+  R c, s;
+  make_rotation<R, 1>(&f, &g, c, &s, &r);
+  h = {s / (1 + c), s};
+}
+
+DEVOBJ_INLINE float with_sign(float x, float sign) {
+  return __builtin_copysignf(x, sign);
+}
+DEVOBJ_INLINE double with_sign(double x, double sign) {
+  return __builtin_copysign(x, sign);
+}
+
+// Within the range where squares are safe all r are known from sums of squares, before any rotation.
+template <class R>
+void gather(const R* f, Index count, Shears<R>* g, Index step, R* r) {
+  using Range = RotationRange<R, 1>;
+  constexpr Index most = 64;
+  R sum[most], t[most], s[most];
+  for (Index k = 0; k < count;) {
+    Index many = count - k < most ? count - k : most;
+    R so_far = r[k] * r[k];
+    if (so_far + f[k] * f[k] > Range::low)
+      for (Index i = 0; i < many; ++i) sum[i] = so_far += f[k + i] * f[k + i];
+    else
+      so_far = Range::high, many = 1;
+    if (!(so_far < Range::high)) {
+      for (const Index end = k + many; k < end; ++k) plain_rotation(f[k], r[k + 1], r[k], g[k * step]);
+      continue;
+    }
+    R* next = r + k + 1;
+    for (Index i = 0; i < many; ++i) next[i] = with_sign(rotation_root(sum[i]), f[k + i]);
+    for (Index i = 0; i < many; ++i) {
+      t[i] = next[i - 1] / (next[i] + f[k + i]);
+      s[i] = next[i - 1] / next[i];
+    }
+    for (Index i = 0; i < many; ++i) g[(k + i) * step] = {t[i], s[i]};
+    k += many;
   }
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t l = 0; l < lanes; ++l) strip[i * lanes + l] = A[i + l * lda];
+}
+
+/// tile(i, l) for the 4 x 4 tiles of rows x cols, then element(i, l) for what is left. A column's tiles come in runs as
+/// long as cache lines: those of all columns need not stay in the first cache, where columns often are in each other's way.
+template <class Tile, class Element>
+DEVOBJ_INLINE void by_tiles(Index rows, Index cols, const Tile& tile, const Element& element) {
+  constexpr Index few = 4, run = 16;
+  const Index tall = rows / few * few, wide = cols / few * few;
+  for (Index i0 = 0; i0 < tall; i0 += run)
+    for (Index l = 0; l < wide; l += few)
+      for (Index i = i0; i < i0 + run && i < tall; i += few) tile(i, l);
+  for (Index i = tall; i < rows; ++i)
+    for (Index l = 0; l < wide; ++l) element(i, l);
+  for (Index l = wide; l < cols; ++l)
+    for (Index i = 0; i < rows; ++i) element(i, l);
 }
 
 template <class R>
-void unpack(const R* strip, std::int64_t rows, std::int64_t cols, R* A, std::int64_t lda) {
-  constexpr std::int64_t lanes = chain_lanes<R>, block = 16;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += block) {
-    const std::int64_t count = rows - i0 < block ? rows - i0 : block;
-    for (std::int64_t l = 0; l < cols; ++l)
-      for (std::int64_t i = 0; i < count; ++i) A[i0 + i + l * lda] = strip[(i0 + i) * lanes + l];
-  }
+void pack(const R* A, Index lda, Index rows, Index cols, R* strip) {
+  constexpr Index lanes = chain_lanes<R>;
+  by_tiles(
+      rows, cols, [=](Index i, Index l) { transpose_tile<R>(A + i + l * lda, lda, strip + i * lanes + l, lanes); },
+      [=](Index i, Index l) { strip[i * lanes + l] = A[i + l * lda]; });
+  for (Index i = 0; i < rows; ++i)
+    for (Index l = cols; l < lanes; ++l) strip[i * lanes + l] = 0;
+}
+template <class R>
+void unpack(const R* strip, Index rows, Index cols, R* A, Index lda) {
+  constexpr Index lanes = chain_lanes<R>;
+  by_tiles(
+      rows, cols, [=](Index i, Index l) { transpose_tile<R>(strip + i * lanes + l, lanes, A + i + l * lda, lda); },
+      [=](Index i, Index l) { A[i + l * lda] = strip[i * lanes + l]; });
 }
 
 }  // namespace
 
 template <class R>
 const ChainKernels<R>& chains() noexcept {
-  static constexpr ChainKernels<R> all{ascend<R>,          descend<R>, ascend_columns<R>,
-                                       descend_columns<R>, pack<R>,    unpack<R>};
+  static constexpr ChainKernels<R> all{ascend<R>, descend<R>, gather<R>, pack<R>, unpack<R>};
   return all;
 }
 template const ChainKernels<float>& chains<float>() noexcept;
 template const ChainKernels<double>& chains<double>() noexcept;
 
 }  // namespace devobj::host::DEVOBJ_SIMD_SPACE
+
+#undef DEVOBJ_INLINE

@@ -160,6 +160,7 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
   }
 }
 
+#include "kernels/host/simd_transpose.inl"
 #include "kernels/host/givens_simd_copy.inl"
 #include "kernels/host/givens_simd_reflectors.inl"
 #include "kernels/host/givens_simd_wave.inl"

@@ -1,7 +1,6 @@
 #include "kernels/host/rotation_chase.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "kernels/host/rotation_chains.hpp"
@@ -12,24 +11,15 @@ namespace {
 
 constexpr std::int64_t carry_bytes = 16384;  // rows of Q that go through the chains together: half of a first cache
 
-/// r = c f + s g, 0 = c g - s f; as LAPACK's lartg safe from overflow and underflow.
+/// Memory of this thread for `rows` rows of chain_lanes, each in cache lines of its own, until its next call.
 template <class R>
-void make_rotation(R f, R g, R& c, R& s, R& r) {
-  if (g == 0) {
-    c = 1, s = 0, r = f;
-  } else if (f == 0) {
-    c = 0, s = 1, r = g;
-  } else {
-    r = std::copysign(std::hypot(f, g), f);
-    c = f / r, s = g / r;
-  }
-}
-
-template <class R>
-std::vector<R>& strip_memory(std::int64_t rows) {
-  thread_local std::vector<R> memory;
-  memory.resize(static_cast<std::size_t>(rows * chain_lanes<R>));
-  return memory;
+R* strip_memory(std::int64_t rows) {
+  struct alignas(64) Row {
+    R numbers[chain_lanes<R>];
+  };
+  thread_local std::vector<Row> memory;
+  memory.resize(std::max(memory.size(), static_cast<std::size_t>(rows)));
+  return memory.data()->numbers;
 }
 
 /// Q = Q G, or from G if `from` is there, which is read as it is needed, and not copied before: for one chain the memory
@@ -46,10 +36,10 @@ void rotate_columns(const Chains<R>& chains, View<R> from, View<R> Q, bool first
   const std::int64_t unit = ((Q.rows + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
   const View<R> source = from.empty() ? Q : from;
   team.run(threads, [&](Team::Member& me) {
-    std::vector<R>& carry = strip_memory<R>(chains.chains() * unit / lanes);
+    R* carry = strip_memory<R>(chains.chains() * unit / lanes);
     for (std::int64_t row = me.rank() * unit; row < Q.rows; row += me.size() * unit) {
       const Range part{row, std::min(Q.rows, row + unit)};
-      chains.through(source(part, {0, source.cols}), Q(part, {0, Q.cols}), first_absent, carry.data());
+      chains.through(source(part, {0, source.cols}), Q(part, {0, Q.cols}), first_absent, carry);
     }
   });
 }
@@ -59,14 +49,13 @@ template <class R>
 void load_strip(View<R> A, std::int64_t j, std::int64_t cols, std::int64_t p, std::int64_t height, R* strip) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   chain_kernels<R>().pack(A.data + j * A.ld, A.ld, std::min(height, j + cols + p), cols, strip);
-  for (std::int64_t i = j + p + 1; i < height; ++i)
-    for (std::int64_t l = 0; l < std::min(lanes, i - j - p); ++l) strip[i * lanes + l] = 0;
+  for (std::int64_t i = j + p + 1; i < height; ++i) std::fill_n(strip + i * lanes, std::min(lanes, i - j - p), R(0));
 }
 /// The strip's rows from `first` on as columns j ... of A, with zeros below.
 template <class R>
-void store_strip(const std::vector<R>& strip, std::int64_t first, std::int64_t height, std::int64_t j,
-                 std::int64_t cols, View<R> A) {
-  chain_kernels<R>().unpack(strip.data() + first * chain_lanes<R>, height - first, cols, A.data + j * A.ld, A.ld);
+void store_strip(const R* strip, std::int64_t first, std::int64_t height, std::int64_t j, std::int64_t cols,
+                 View<R> A) {
+  chain_kernels<R>().unpack(strip + first * chain_lanes<R>, height - first, cols, A.data + j * A.ld, A.ld);
   for (std::int64_t l = j; l < j + cols; ++l)
     std::fill(A.data + l * A.ld + height - first, A.data + l * A.ld + A.rows, R(0));
 }
@@ -78,11 +67,23 @@ void rotate_rows(const Chains<R>& chains, View<R> D) {
   const ChainKernels<R>& kernels = chain_kernels<R>();
   for (std::int64_t j = 0; j < D.cols && D.rows > 0; j += lanes) {
     const std::int64_t cols = std::min(lanes, D.cols - j);
-    std::vector<R>& strip = strip_memory<R>(D.rows);
-    kernels.pack(D.data + j * D.ld, D.ld, D.rows, cols, strip.data());
-    chains.apply(strip.data(), 0, chains.length(), D.rows);
-    kernels.unpack(strip.data(), D.rows, cols, D.data + j * D.ld, D.ld);
+    R* strip = strip_memory<R>(D.rows + chains.chains());
+    kernels.pack(D.data + j * D.ld, D.ld, D.rows, cols, strip);
+    chains.through(chains.strip(strip, strip + D.rows * lanes));
+    kernels.unpack(strip, D.rows, cols, D.data + j * D.ld, D.ld);
   }
+}
+
+/// The rotations of step u, which make lane `lane` of what the chains carry zero, and its end `r`.
+template <class R>
+R make_step(Chains<R>& chains, const typename Chains<R>::Columns& x, std::int64_t u, std::int64_t lane) {
+  const std::int64_t p = chains.chains(), first = chains.first(u), count = p - first;
+  constexpr std::int64_t most = chain_lanes<R>;
+  R f[most], r[most + 1];
+  r[0] = first > 0 ? x.carry[(first - 1) * x.ld_carry + lane] : x.from[u * x.ld_from + lane];
+  for (std::int64_t k = 0; k < count; ++k) f[k] = x.carry[(first + k) * x.ld_carry + lane];
+  chain_kernels<R>().gather(f, count, chains.g(first, u), 1, r);
+  return r[count];
 }
 
 // Chain t takes the lowest subdiagonal but t away: rotation u makes H(p - t + u, u) zero. A strip of columns first gets
@@ -92,25 +93,22 @@ template <class R, class Load>
 Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::int64_t rows = H.rows, cols = std::min(H.cols, rows - 1);
-  Chains<R> chains(true, p, cols);
-  for (std::int64_t t = 0; t < p; ++t) chains.set_count(t, std::min(cols, rows - p + t));
-  const ChainKernels<R>& kernels = chain_kernels<R>();
+  Chains<R> chains(true, p, cols, std::min(cols, rows - p));
   for (std::int64_t j = 0; j < H.cols; j += lanes) {
     const std::int64_t width = std::min(lanes, H.cols - j), height = std::min(rows, j + width + p);
-    std::vector<R>& strip = strip_memory<R>(height);
-    load(j, width, height, strip.data());
-    chains.apply(strip.data(), 0, std::min(j, cols), height);
-    for (std::int64_t u = j; u < std::min(j + width, cols); ++u)
-      for (std::int64_t t = 0; t < p; ++t) {
-        const std::int64_t i = p - 1 - t + u;
-        if (i + 1 >= rows) continue;
-        R *top = strip.data() + i * lanes, *bottom = top + lanes, r;
-        R &c = chains.c(t, u), &s = chains.s(t, u);
-        make_rotation(top[u - j], bottom[u - j], c, s, r);
-        kernels.ascend(top, lanes, &c, &s, 0, 1);
-        top[u - j] = r;
-        bottom[u - j] = 0;
-      }
+    const std::int64_t before = std::min(j, cols), end = std::min(j + width, cols);
+    R *strip = strip_memory<R>(height + p), *carry = strip + height * lanes;
+    load(j, width, height, strip);
+    const auto x = chains.begin_ascent(chains.strip(strip, carry));
+    chains.ascend(x, 0, before);
+    for (std::int64_t u = before; u < end; ++u) {
+      const std::int64_t lane = u - j;
+      const R r = make_step(chains, x, u, lane);
+      chains.ascend(x, u, u + 1);
+      strip[u * lanes + lane] = r;
+      for (std::int64_t t = chains.first(u); t < p; ++t) carry[t * lanes + lane] = 0;
+    }
+    chains.end_ascent(x, end);
     store_strip(strip, 0, height, j, width, H);
   }
   return chains;
@@ -120,28 +118,28 @@ Chains<R> chains_down(View<R> H, std::int64_t p, const Load& load) {
 // last row on.
 template <class R>
 Chains<R> chains_up(View<R> W, std::int64_t start, bool tail_done) {
-  const std::int64_t p = W.cols;
-  Chains<R> chains(false, p, tail_done ? start : W.rows - 1);
+  constexpr std::int64_t lanes = chain_lanes<R>;
+  const std::int64_t p = W.cols, rows = W.rows, length = tail_done ? start : rows - 1;
+  const ChainKernels<R>& kernels = chain_kernels<R>();
+  Chains<R> chains(false, p, length, tail_done ? start : rows - p);
+  std::vector<R> numbers(static_cast<std::size_t>(2 * rows));
+  R *strip = strip_memory<R>(rows + p), *f = numbers.data(), *r = f + length;
+  kernels.pack(W.data, W.ld, rows, p, strip);
   for (std::int64_t t = 0; t < p; ++t) {
-    const std::int64_t count = tail_done ? start : W.rows - 1 - t;
-    chains.set_count(t, count);
-    R* w = W.data + t * W.ld;
-    for (std::int64_t u = count - 1; u >= 0; --u) {
-      const std::int64_t i = u + t;
-      R &c = chains.c(t, u), &s = chains.s(t, u), r;
-      make_rotation(w[i], w[i + 1], c, s, r);
-      w[i] = r, w[i + 1] = 0;
-    }
-    for (std::int64_t j = t + 1; j < p; ++j) {
-      R* x = W.data + j * W.ld;
-      for (std::int64_t u = count - 1; u >= 0; --u) {
-        const std::int64_t i = u + t;
-        const R c = chains.c(t, u), s = chains.s(t, u), y = x[i], z = x[i + 1];
-        x[i] = c * y + s * z;
-        x[i + 1] = c * z - s * y;
-      }
-    }
+    const std::int64_t count = tail_done ? start : rows - 1 - t;
+    R* w = strip + t * lanes;  // what the chain meets first
+    for (std::int64_t k = 0; k < count; ++k) f[k] = w[(count - 1 - k) * lanes + t];
+    r[0] = w[count * lanes + t];
+    kernels.gather(f, count, chains.g(t, count - 1), -p, r);
+    typename Chains<R>::Columns x = chains.strip(w, strip + rows * lanes);
+    std::copy_n(w + count * lanes, lanes, x.carry + t * lanes);
+    x.to += lanes;
+    kernels.descend(x, t, t + 1, 0, count);
+    std::copy_n(x.carry + t * lanes, lanes, w);
+    w[t] = r[count];
   }
+  kernels.unpack(strip, rows, p, W.data, W.ld);
+  for (std::int64_t t = 0; t < p; ++t) std::fill(W.data + t * W.ld + t + 1, W.data + t * W.ld + rows, R(0));
   return chains;
 }
 
@@ -151,14 +149,17 @@ void rotate_trapezoid(const Chains<R>& chains, View<R> A, View<R> A1) {
   if (A.empty()) return;
   constexpr std::int64_t lanes = chain_lanes<R>;
   const std::size_t bytes = static_cast<std::size_t>(A.size()) * sizeof(R);
-  const std::int64_t gone = A.rows - A1.rows;
+  const std::int64_t gone = A.rows - A1.rows, p = chains.chains();
   Team& team = Team::shared();
   team.run(threads_for(bytes, std::size_t{1} << 19, team.size()), [&](Team::Member& me) {
     for (std::int64_t j = me.rank() * lanes; j < A.cols; j += me.size() * lanes) {
-      const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + chains.chains());
-      std::vector<R>& strip = strip_memory<R>(rows);
-      load_strip(A, j, cols, 0, rows, strip.data());
-      chains.apply(strip.data(), 0, std::min(chains.length(), rows), rows);
+      const std::int64_t cols = std::min(lanes, A.cols - j), rows = std::min(A.rows, j + cols + p);
+      const std::int64_t steps = std::min(chains.length(), j + cols);
+      R* strip = strip_memory<R>(rows + p);
+      load_strip(A, j, cols, 0, rows, strip);
+      const auto x = chains.begin_descent(chains.strip(strip, strip + rows * lanes), steps);
+      chains.descend(x, 0, steps);
+      chains.end_descent(x);
       store_strip(strip, gone, rows, j, cols, A1);
     }
   });

@@ -1,5 +1,5 @@
 // The chases of the QR updates by rotations, for few columns or rows: where the products of blocks would do many more
-// operations. Host, float and double.
+// operations. Host, float and double; p is at most chain_lanes (chain_simd.hpp).
 #pragma once
 
 #include "devobj/view.hpp"
