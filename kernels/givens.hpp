@@ -61,9 +61,10 @@ class GivensPanel {
   View<T> Y, W;
 
  private:
-  Matrix<T> rotations_;           // of every tile, in the order in which they are made
-  Matrix<T> triangles_, tops_;    // of every tile, by rows: R, and its rows of Q
+  Matrix<T> rotations_;         // of every tile, in the order in which they are made
+  Matrix<T> triangles_, tops_;  // of every tile, by rows: R, and its rows of Q
   Matrix<T> Q_, YW_, factors_;
+  bool overlaps_;  // launches
 };
 }  // namespace cuda
 #undef DEVOBJ_GIVENS_PRIMITIVES

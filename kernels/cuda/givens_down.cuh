@@ -4,6 +4,7 @@
 #include <cuda_pipeline.h>
 
 #include "kernels/cuda/givens_tile.cuh"
+#include "kernels/cuda/overlapped_launch.cuh"
 
 namespace devobj::cuda::givens {
 
@@ -50,6 +51,7 @@ __global__ void __launch_bounds__(threads)
     return tops != nullptr ? tops[(std::int64_t(blockIdx.x) * width + j) * width + lane]
                            : from_parts<E>(j == lane ? 1 : 0);
   };
+  begin_overlapped();
 #pragma unroll
   for (int a = 1; a <= ahead; ++a) prefetch(width - a);
   E y[slots];

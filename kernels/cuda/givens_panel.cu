@@ -66,25 +66,23 @@ std::int64_t most_rotations(std::int64_t m) {
   for (const int slots : leaf_slots) most = std::max(most, Levels(m, slots).first_rotation.back());
   return most;
 }
-std::int64_t most_triangles(std::int64_t m) { return Levels(m, leaf_slots[0]).first_tile.back(); }
-
-template <class Kernel, class... Arguments>
-void launch(Kernel kernel, std::int64_t blocks, std::int64_t bytes, Queue& q, Arguments... arguments) {
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "givens_panel");
-  kernel<<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(bytes), stream_of(q)>>>(arguments...);
+std::int64_t most_triangles(std::int64_t m) {
+  return Levels(m, leaf_slots[0]).first_tile.back();
 }
 
 template <class E, int slots, bool of_triangles>
-void launch_up(Block<E> A, std::int64_t tiles, Rotation<E>* rotations, E* triangles, Queue& q) {
-  const std::int64_t own = sizeof(UpMemory<E, slots>), bytes = of_triangles ? own : std::max(own, staged_bytes<E>(slots));
-  launch(up_kernel<E, slots, of_triangles>, tiles, bytes, q, A, rotations, triangles);
+void launch_up(Block<E> A, std::int64_t tiles, Rotation<E>* rotations, E* triangles, bool overlaps, Queue& q) {
+  const std::int64_t own = sizeof(UpMemory<E, slots>),
+                     bytes = of_triangles ? own : std::max(own, staged_bytes<E>(slots));
+  launch_overlapped("givens_panel", overlaps, up_kernel<E, slots, of_triangles>, tiles, threads, bytes, q, A, rotations,
+                    triangles);
 }
 template <class E, int slots, bool of_triangles>
-void launch_down(const E* tops, std::int64_t tiles, const Rotation<E>* rotations, Block<E> Q, Queue& q) {
+void launch_down(const E* tops, std::int64_t tiles, const Rotation<E>* rotations, Block<E> Q, bool overlaps, Queue& q) {
   const std::int64_t own = sizeof(DownMemory<E, slots>),
                      bytes = of_triangles ? own : std::max(own, staged_bytes<E>(slots));
-  launch(down_kernel<E, slots, of_triangles>, tiles, bytes, q, tops, rotations, Q);
+  launch_overlapped("givens_panel", overlaps, down_kernel<E, slots, of_triangles>, tiles, threads, bytes, q, tops,
+                    rotations, Q);
 }
 
 }  // namespace
@@ -96,7 +94,10 @@ GivensPanel<T>::GivensPanel(std::int64_t m, Queue& q)
       tops_(width, triangles_.cols, q),
       Q_(m, width, q),
       YW_(m, 2 * width, q),
-      factors_(width, 2 * width, q) {}
+      factors_(width, factors_columns, q) {
+  DeviceScope scope(q.device());
+  overlaps_ = clusters_usable(finish_kernel<device_t<T>>);
+}
 
 template <class T>
 void GivensPanel<T>::factor(View<T> A, View<T> tau, Queue& q) {
@@ -107,6 +108,9 @@ void GivensPanel<T>::factor(View<T> A, View<T> tau, Queue& q) {
   const int slots = slots_of(m);
   const Levels levels(m, slots);
   const std::size_t root = levels.tiles.size() - 1;
+  const View<T> Q = Q_({0, m}, {0, width});
+  Y = YW_({0, m}, {0, k});
+  W = YW_({0, m}, {k, 2 * k});
   // by rows
   auto of_level = [&](const Matrix<T>& M, std::size_t l) {
     return block_of(M({0, width}, {levels.first_tile[l] * width, levels.first_tile[l + 1] * width}));
@@ -116,30 +120,24 @@ void GivensPanel<T>::factor(View<T> A, View<T> tau, Queue& q) {
   };
 
   with_slots(slots, [&]<int leaf>() {
-    launch_up<E, leaf, false>(block_of(A), levels.tiles[0], rotations(0), of_level(triangles_, 0).data, q);
+    launch_up<E, leaf, false>(block_of(A), levels.tiles[0], rotations(0), of_level(triangles_, 0).data, overlaps_, q);
   });
   for (std::size_t l = 1; l <= root; ++l)
     launch_up<E, merge_slots, true>(of_level(triangles_, l - 1), levels.tiles[l], rotations(l),
-                                    of_level(triangles_, l).data, q);
+                                    of_level(triangles_, l).data, overlaps_, q);
   auto tops = [&](std::size_t l) { return l == root ? nullptr : of_level(tops_, l).data; };
   for (std::size_t l = root; l > 0; --l)
-    launch_down<E, merge_slots, true>(tops(l), levels.tiles[l], rotations(l), of_level(tops_, l - 1), q);
+    launch_down<E, merge_slots, true>(tops(l), levels.tiles[l], rotations(l), of_level(tops_, l - 1), overlaps_, q);
   with_slots(slots, [&]<int leaf>() {
-    launch_down<E, leaf, false>(tops(0), levels.tiles[0], rotations(0), block_of(Q_({0, m}, {0, width})), q);
+    launch_down<E, leaf, false>(tops(0), levels.tiles[0], rotations(0), block_of(Q), overlaps_, q);
   });
 
-  const Range columns{0, k}, both{0, 2 * k}, below{k, m};
+  const Range columns{0, k};
   const View<T> top = A(columns, columns);
-  Y = YW_({0, m}, columns);
-  W = YW_({0, m}, {k, 2 * k});
-  reconstruct_kernel<E><<<1, square_threads, 0, stream_of(q)>>>(
-      block_of(Q_.view()), of_level(triangles_, root), block_of(top), vector_of(tau), block_of(Y), block_of(W),
-      block_of(factors_.view()));
-  q.launched("givens_panel");
-  if (below.size() == 0) return;
-  // the rows below: [Y W] = Q [U^-1 M]
-  gemm(Op::NoTrans, Op::NoTrans, T(1), Q_(below, columns), factors_(columns, both), T(0), YW_(below, both), q);
-  lacpy(Uplo::General, Y(below, columns), A(below, columns), q);
+  launch_overlapped("givens_panel", overlaps_, reconstruct_kernel<E>, 1, square_threads, 0, q, block_of(Q),
+                    of_level(triangles_, root), block_of(top), vector_of(tau), block_of(Y), block_of(factors_.view()));
+  launch_overlapped("givens_panel", overlaps_, finish_kernel<E>, ceil_div(m, finish_rows<E>), finish_threads, 0, q,
+                    block_of(Q), block_of(factors_.view()), block_of(A), block_of(Y), block_of(W));
 }
 
 #define INSTANTIATE(T) template class GivensPanel<T>;

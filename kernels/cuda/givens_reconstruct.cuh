@@ -1,6 +1,7 @@
 // Reflectors of an orthogonal matrix's first columns (Ballard, Demmel, Grigori, Jacquelin, Nguyen, Solomonik 2014).
 #pragma once
 
+#include "kernels/cuda/overlapped_launch.cuh"
 #include "kernels/cuda/thread_square.cuh"
 #include "kernels/givens.hpp"
 
@@ -24,21 +25,23 @@ __device__ inline cuDoubleComplex opposite_phase(cuDoubleComplex a, double& size
   return size == 0 ? cuDoubleComplex{-1, 0} : cuDoubleComplex{-a.x / size, -a.y / size};
 }
 
+/// Where U^-1, M and S are in `factors`.
+inline constexpr int column_of_M = width, column_of_S = 2 * width, factors_columns = 2 * width + 1;
+
 // One block: from the first k rows of Q and the triangle R, stored by rows,
 //   Q - S = Y U,  s_j = -q_jj / |q_jj| when its turn comes,  tau_j = 1 + |q_jj|
-//   the rows below:  Y = Q U^-1,  W = Y T = Q M with M = -S^H Y1^-H;  W's first rows: (I - Q S^H) Y1^-H
-// A's top gets Y below the diagonal and S R on and above it, Y and W their tops, `factors` [U^-1 M]. Step p of the
-// elimination makes column p of Y and of X = U^-1, and row p of N = Y1^-1.
+// A's top gets Y below the diagonal and S R on and above it, Y its top, `factors` U^-1, M = -S^H Y1^-H and S. Step p of
+// the elimination makes column p of Y and of X = U^-1, and row p of N = Y1^-1.
 template <class E>
 __global__ void __launch_bounds__(square_threads)
-    reconstruct_kernel(Block<E> Q, Block<E> R, Block<E> A, Strided<E> tau, Block<E> Y, Block<E> W, Block<E> factors) {
+    reconstruct_kernel(Block<E> Q, Block<E> R, Block<E> A, Strided<E> tau, Block<E> Y, Block<E> factors) {
   constexpr int tile = width / side;
   __shared__ E row_of_q[2][width], row_of_N[2][width], column_of_q[2][width], column_of_X[2][width], signs[width];
-  __shared__ E of_Q[width][width + 1], of_N[width][width + 1];
   const int k = static_cast<int>(A.cols), r = threadIdx.x % side, c = threadIdx.x / side;
   const E one = from_parts<E>(1);
+  begin_overlapped();
   Square<E, width> q, X, N;
-  q.each([&](E& x, int i, int j) { of_Q[i][j] = x = i < k && j < k ? Q(i, j) : E{}; });
+  q.each([&](E& x, int i, int j) { x = i < k && j < k ? Q(i, j) : E{}; });
   X.each([&](E& x, int i, int j) { x = i == j ? one : E{}; });
   N.each([&](E& x, int i, int j) { x = i == j ? one : E{}; });
   each_step<tile>(k, [&](int a0, int step_r, int p) {
@@ -83,7 +86,6 @@ __global__ void __launch_bounds__(square_threads)
     return true;
   });
   __syncthreads();
-  N.each([&](E& x, int i, int j) { of_N[i][j] = x; });
   q.each([&](E& x, int i, int j) {
     if (i >= k || j >= k) return;
     A(i, j) = i > j ? x : product(signs[i], R(j, i));
@@ -92,15 +94,57 @@ __global__ void __launch_bounds__(square_threads)
   X.each([&](E& x, int i, int j) {
     if (i < k && j < k) factors(i, j) = x;
   });
-  __syncthreads();
-  N.each([&](E& w, int i, int j) {
-    if (i >= k || j >= k) return;
-    factors(i, k + j) = negative(product(conjugate(signs[i]), conjugate(of_N[j][i])));
-    w = conjugate(of_N[j][i]);
-    for (int p = 0; p < k; ++p)
-      w = sum(w, negative(product(product(of_Q[i][p], conjugate(signs[p])), conjugate(of_N[j][p]))));
-    W(i, j) = w;
+  N.each([&](E& x, int i, int j) {
+    if (i < k && j < k) factors(j, column_of_M + i) = negative(product(conjugate(signs[j]), conjugate(x)));
   });
+  if (threadIdx.x < k) factors(threadIdx.x, column_of_S) = signs[threadIdx.x];
+}
+
+template <class E>
+inline constexpr int finish_rows = sizeof(E) == 16 ? 32 : 64;
+inline constexpr int finish_threads = 256;
+
+// A block makes some rows of Y and W, a thread some columns of one of them: below the first k rows, and in them for W,
+//   [Y W] = Q [U^-1 M],  W's first k rows += Y1^-H = -S M
+// The rows of Y below go to A, too.
+template <class E>
+__global__ void __launch_bounds__(finish_threads)
+    finish_kernel(Block<E> Q, Block<E> factors, Block<E> A, Block<E> Y, Block<E> W) {
+  constexpr int rows = finish_rows<E>, part = 2 * width * rows / finish_threads;
+  __shared__ E right[width][2 * width], left[width][rows];
+  const int k = static_cast<int>(A.cols), row = threadIdx.x % rows, first = threadIdx.x / rows * part;
+  const std::int64_t row0 = std::int64_t(blockIdx.x) * rows, i = row0 + row;
+  begin_overlapped();
+  for (int e = threadIdx.x; e < 2 * width * width; e += finish_threads) {
+    const int p = e % width, j = e / width;
+    right[p][j] = p < k && j % width < k ? factors(p, j) : E{};
+  }
+  for (int e = threadIdx.x; e < width * rows; e += finish_threads) {
+    const int r = e % rows, p = e / rows;
+    left[p][r] = row0 + r < Q.rows && p < k ? Q(row0 + r, p) : E{};
+  }
+  __syncthreads();
+  E x[part];
+#pragma unroll
+  for (int u = 0; u < part; ++u) x[u] = E{};
+  for (int p = 0; p < k; ++p) {
+    const E a = left[p][row];
+#pragma unroll
+    for (int u = 0; u < part; ++u) x[u] = sum(x[u], product(a, right[p][first + u]));
+  }
+  if (i >= Q.rows) return;
+  const bool of_W = first >= width;
+  if (i < k && !of_W) return;
+  const E sign = i < k ? factors(i, column_of_S) : E{};
+#pragma unroll
+  for (int u = 0; u < part; ++u) {
+    const int j = first % width + u;
+    if (j >= k) break;
+    if (of_W)
+      W(i, j) = i < k ? sum(x[u], negative(product(sign, right[i][first + u]))) : x[u];
+    else
+      A(i, j) = Y(i, j) = x[u];
+  }
 }
 
 }  // namespace devobj::cuda::givens

@@ -34,9 +34,9 @@ struct alignas(2 * sizeof(E)) Rotation {
 };
 /// Rotations of a column: of each warp's chain, then of the chain of warps.
 template <int slots>
-inline constexpr int rotations_of_column = warps * slots + warps;
+inline constexpr int rotations_of_column = warps* slots + warps;
 template <int slots>
-inline constexpr int rotations_of_tile = width * rotations_of_column<slots>;
+inline constexpr int rotations_of_tile = width* rotations_of_column<slots>;
 
 /// Columns are multiplied by powers of two so that their largest element is near 2^middle. Then elements whose square
 /// is less than `low` are as good as zero.

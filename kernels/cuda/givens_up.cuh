@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/givens_tile.cuh"
+#include "kernels/cuda/overlapped_launch.cuh"
 
 namespace devobj::cuda::givens {
 
@@ -69,6 +70,7 @@ __global__ void __launch_bounds__(threads)
   rotations += std::int64_t(blockIdx.x) * rotations_of_tile<slots>;
   triangles += std::int64_t(blockIdx.x) * width * width;
 
+  begin_overlapped();
   E y[slots];
   if constexpr (of_triangles) {
 #pragma unroll
