@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(threads)
     const Rotation<E>* from = rotations + j * stride;
     Rotation<E>* to = memory.rotations[warp][j % ahead];
     if (j >= 0) {
-      if (lane < slots && (!of_triangles || lane <= (j | (group - 1)))) fetch(to + lane, from + warp * slots + lane);
+      if (lane < slots && (!of_triangles || lane <= (j | (group<E> - 1)))) fetch(to + lane, from + warp * slots + lane);
       if (lane < warps) fetch(to + slots + lane, from + warps * slots + lane);
     }
     __pipeline_commit();
@@ -67,23 +67,36 @@ __global__ void __launch_bounds__(threads)
     if (j > 0) top = top_row(j - 1);
     first_rows[warp][lane] = y[0];
     __pipeline_wait_prior(ahead - 1);
+    __syncwarp();
+    Rotation<E> turns[warps], now[group<E>], next[group<E>];
+    read(own + slots, turns);
+    const Rotation<E> last = own[slots + warp];
     __syncthreads();
+    E others[warps];
+#pragma unroll
+    for (int w = 1; w < warps; ++w) others[w] = first_rows[w][lane];
+    read(own + (of_triangles ? j / group<E> * group<E> : slots - group<E>), next);
+    // the chain of warps, down to this one
 #pragma unroll
     for (int w = warps - 1; w > 0; --w)
-      if (w > warp && w > first) {
-        E other = first_rows[w][lane];
-        rotate_pair(t, other, own[slots + w].c, negative(own[slots + w].s));
-      }
+      if (w > warp && w > first) rotate_pair(t, others[w], turns[w].c, negative(turns[w].s));
     if (warp > first) {
+      // t = S T + C y(0)
       E other = t;
       t = y[0];
-      // t = S T + C y(0)
-      rotate_pair(t, other, own[slots + warp].c, own[slots + warp].s);
+      rotate_pair(t, other, last.c, last.s);
     }
+    // the warp's chain
 #pragma unroll
     for (int i = slots - 1; i >= 0; --i) {
-      if (of_triangles && i / group * group > j) continue;
-      rotate_pair(t, y[i], own[i].c, negative(own[i].s));
+      const int u = i % group<E>;
+      if (of_triangles && i - u > j) continue;
+      if (u == group<E> - 1) {
+#pragma unroll
+        for (int v = 0; v < group<E>; ++v) now[v] = next[v];
+        if (i >= group<E>) read(own + i - 2 * group<E> + 1, next);
+      }
+      rotate_pair(t, y[i], now[u].c, negative(now[u].s));
     }
     __syncwarp();
     prefetch(j - ahead);

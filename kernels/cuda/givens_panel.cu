@@ -74,8 +74,8 @@ template <class E, int slots, bool of_triangles>
 void launch_up(Block<E> A, std::int64_t tiles, Rotation<E>* rotations, E* triangles, bool overlaps, Queue& q) {
   const std::int64_t own = sizeof(UpMemory<E, slots>),
                      bytes = of_triangles ? own : std::max(own, staged_bytes<E>(slots));
-  launch_overlapped("givens_panel", overlaps, up_kernel<E, slots, of_triangles>, tiles, threads, bytes, q, A, rotations,
-                    triangles);
+  launch_overlapped("givens_panel", overlaps, up_kernel<E, slots, of_triangles>, tiles, up_threads, bytes, q, A,
+                    rotations, triangles);
 }
 template <class E, int slots, bool of_triangles>
 void launch_down(const E* tops, std::int64_t tiles, const Rotation<E>* rotations, Block<E> Q, bool overlaps, Queue& q) {

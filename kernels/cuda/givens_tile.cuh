@@ -24,8 +24,10 @@ inline constexpr int width = static_cast<int>(givens_panel_width);
 static_assert(width == warp_size, "a column per lane");
 inline constexpr int warps = 8;
 inline constexpr int threads = warps * warp_size;
-/// Rows of triangles that are merged are skipped by groups as long as they are zero.
-inline constexpr int group = 4;
+/// Rotations of a chain that are read at a time, before those of the group before are made. Rows of triangles that are
+/// merged are skipped by groups as long as they are zero.
+template <class E>
+inline constexpr int group = sizeof(E) == 16 ? 2 : 4;
 
 template <class E>
 struct alignas(2 * sizeof(E)) Rotation {
@@ -76,11 +78,17 @@ __device__ E opposite_turn(E x, real_e<E> inverse) {
   return scaled(conjugate(x), inverse);
 }
 
-/// The sum of x over the lanes up to this one.
-template <class Real>
+template <class E, int count>
+__device__ void read(const Rotation<E>* from, Rotation<E> (&to)[count]) {
+#pragma unroll
+  for (int u = 0; u < count; ++u) to[u] = from[u];
+}
+
+/// The sum of x over the lanes up to this one, of the first `lanes`.
+template <int lanes, class Real>
 __device__ Real sum_up_to(Real x, int lane) {
 #pragma unroll
-  for (int distance = 1; distance < warp_size; distance *= 2) {
+  for (int distance = 1; distance < lanes; distance *= 2) {
     const Real other = __shfl_up_sync(all_lanes, x, distance);
     if (lane >= distance) x += other;
   }

@@ -6,15 +6,26 @@
 
 namespace devobj::cuda::givens {
 
+/// A ninth warp makes the rotations of the warps' first rows, while these turn their own.
+inline constexpr int up_threads = threads + warp_size;
+
 /// What a block has in shared memory on the way up.
 template <class E, int slots>
 struct UpMemory {
-  Rotation<E> rotations[warps][slots + warps];  // of a column: a warp's, then those of the chain of warps
-  E elements[warps][slots];                     // the next column's
-  E first_rows[warps][width];                   // t of each warp's chain
-  real_e<E> sums[warps];                        // their elements' squares
-  real_e<E> sizes[warps][width];                // largest elements
+  Rotation<E> rotations[warps][slots];  // of a column
+  Rotation<E> of_warps[warps];          // of the warps' first rows
+  E elements[warps][slots];             // the next column's
+  E first_rows[warps][width];           // t of each warp's chain
+  real_e<E> sums[warps];                // their elements' squares
+  real_e<E> sizes[warps][width];        // largest elements
 };
+/// The barrier at which the ninth warp waits for the others' sums; they do not.
+__device__ inline void sums_are_stored() {
+  asm volatile("bar.arrive 1, %0;" ::"n"(up_threads) : "memory");
+}
+__device__ inline void wait_for_sums() {
+  asm volatile("bar.sync 1, %0;" ::"n"(up_threads) : "memory");
+}
 /// A tile of A on its way to registers and back.
 template <class E>
 constexpr std::int64_t staged_bytes(int slots) {
@@ -56,98 +67,139 @@ __device__ Rotation<E> rotation_of_warps(const real_e<E>* sums, int lane, int fi
   return {from_parts<E>(root_own * inverse), root_before == root ? 1 : root_before * inverse};
 }
 
+/// A warp's rows of the tile that begins at row0, columns beyond A's last as zeros. All threads of the block call.
+template <class E, int slots>
+__device__ void load_rows_of_matrix(Block<E> A, std::int64_t row0, E (&y)[slots], E* memory) {
+  constexpr int tile_rows = warps * slots;
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  auto& staged = *reinterpret_cast<E(*)[tile_rows][width + 1]>(memory);
+#pragma unroll 8
+  for (int e = threadIdx.x; e < tile_rows * width; e += up_threads) {
+    const int i = e % tile_rows, j = e / tile_rows;
+    staged[i][j] = row0 + i < A.rows && j < A.cols ? A(row0 + i, j) : E{};
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < slots; ++i) y[i] = warp < warps ? staged[warp * slots + i][lane] : E{};
+  __syncthreads();
+}
+/// The same of triangles by rows.
+template <class E, int slots>
+__device__ void load_rows_of_triangles(Block<E> A, std::int64_t row0, E (&y)[slots]) {
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+#pragma unroll
+  for (int i = 0; i < slots; ++i) {
+    const std::int64_t row = row0 + warp * slots + i;
+    y[i] = warp < warps && row < A.cols ? A(lane, row) : E{};
+  }
+}
+/// Multiplies each column by a power of two, which it returns.
+template <class E, int slots>
+__device__ int scale_columns(E (&y)[slots], UpMemory<E, slots>& memory) {
+  using Real = real_e<E>;
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  Real size = 0;
+#pragma unroll
+  for (int i = 0; i < slots; ++i) size = fmax(size, larger_part(y[i]));
+  if (warp < warps) memory.sizes[warp][lane] = size;
+  __syncthreads();
+#pragma unroll
+  for (int w = 0; w < warps; ++w) size = fmax(size, memory.sizes[w][lane]);
+  const int exponent = scaling_exponent(size);
+  const Real up = Range3<Real>::power(exponent);
+#pragma unroll
+  for (int i = 0; i < slots; ++i) y[i] = scaled(y[i], up);
+  return exponent;
+}
+
+/// The ninth warp: the rotations of the warps' first rows in all columns.
+template <class E, int slots>
+__device__ void turn_warps(UpMemory<E, slots>& memory, Rotation<E>* rotations) {
+  const int lane = threadIdx.x % warp_size;
+#pragma unroll 1
+  for (int j = 0; j < width; ++j) {
+    wait_for_sums();
+    const Rotation<E> r = rotation_of_warps<E>(memory.sums, lane, j / slots);
+    if (lane < warps) rotations[j * rotations_of_column<slots> + warps * slots + lane] = memory.of_warps[lane] = r;
+    __syncthreads();
+  }
+}
+
 // A block takes a tile to a triangle, which it stores by rows, and keeps the rotations. The tile is 8 * slots rows of A
 // (columns beyond the last are zeros) or, if A is of triangles by rows, up to 8 of them.
 template <class E, int slots, bool of_triangles>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(up_threads)
     up_kernel(Block<E> A, Rotation<E>* __restrict__ rotations, E* __restrict__ triangles) {
   using Real = real_e<E>;
-  constexpr int tile_rows = warps * slots, stride = rotations_of_column<slots>;
+  constexpr int stride = rotations_of_column<slots>;
   extern __shared__ double2 dynamic[];
   auto& memory = *reinterpret_cast<UpMemory<E, slots>*>(dynamic);
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
-  const std::int64_t row0 = std::int64_t(blockIdx.x) * tile_rows;
+  const std::int64_t row0 = std::int64_t(blockIdx.x) * warps * slots;
   rotations += std::int64_t(blockIdx.x) * rotations_of_tile<slots>;
   triangles += std::int64_t(blockIdx.x) * width * width;
 
   begin_overlapped();
   E y[slots];
-  if constexpr (of_triangles) {
-#pragma unroll
-    for (int i = 0; i < slots; ++i) {
-      const std::int64_t row = row0 + warp * slots + i;
-      y[i] = row < A.cols ? A(lane, row) : E{};
-    }
-  } else {
-    auto& staged = *reinterpret_cast<E(*)[tile_rows][width + 1]>(dynamic);
-#pragma unroll 8
-    for (int e = threadIdx.x; e < tile_rows * width; e += threads) {
-      const int i = e % tile_rows, j = e / tile_rows;
-      staged[i][j] = row0 + i < A.rows && j < A.cols ? A(row0 + i, j) : E{};
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < slots; ++i) y[i] = staged[warp * slots + i][lane];
-    __syncthreads();
-  }
-
-  Real size = 0;
-#pragma unroll
-  for (int i = 0; i < slots; ++i) size = fmax(size, larger_part(y[i]));
-  memory.sizes[warp][lane] = size;
-  __syncthreads();
-#pragma unroll
-  for (int w = 0; w < warps; ++w) size = fmax(size, memory.sizes[w][lane]);
-  const int exponent = scaling_exponent(size);
-  const Real up = Range3<Real>::power(exponent), back = Range3<Real>::power(-exponent);
-#pragma unroll
-  for (int i = 0; i < slots; ++i) {
-    y[i] = scaled(y[i], up);
-    if (lane == 0) memory.elements[warp][i] = y[i];
-  }
-
+  if constexpr (of_triangles)
+    load_rows_of_triangles(A, row0, y);
+  else
+    load_rows_of_matrix(A, row0, y, reinterpret_cast<E*>(dynamic));
+  const Real back = Range3<Real>::power(-scale_columns(y, memory));
+  if (warp == warps) return turn_warps(memory, rotations);
   Rotation<E>* const own = memory.rotations[warp];
+  E* const elements = memory.elements[warp];
+#pragma unroll
+  for (int i = 0; i < slots; ++i)
+    if (lane == 0) elements[i] = y[i];
 #pragma unroll 1
   for (int j = 0; j < width; ++j) {
     const int first = j / slots, finished = min(max(j - warp * slots, 0), slots);
     __syncwarp();
-    E x = lane < slots && lane >= finished ? memory.elements[warp][lane] : E{};
+    E x = lane < slots && lane >= finished ? elements[lane] : E{};
     Real sum = square(x);
     if (sum < Range3<Real>::low) {
       sum = 0;
       x = E{};
     }
-    sum = sum_up_to(sum, lane);
-    if (lane == warp_size - 1) memory.sums[warp] = sum;
-    __syncthreads();
-    const Rotation<E> of_chain = rotation_of_chain(x, sum, lane, finished),
-                      of_warps = rotation_of_warps<E>(memory.sums, lane, first);
-    if (lane < slots) rotations[j * stride + warp * slots + lane] = own[lane] = of_chain;
-    if (lane < warps) {
-      own[slots + lane] = of_warps;
-      if (warp == 0) rotations[j * stride + warps * slots + lane] = of_warps;
-    }
+    sum = sum_up_to<slots>(sum, lane);
+    if (lane == slots - 1) memory.sums[warp] = sum;
+    sums_are_stored();
+    const Rotation<E> made = rotation_of_chain(x, sum, lane, finished);
+    if (lane < slots) rotations[j * stride + warp * slots + lane] = own[lane] = made;
     __syncwarp();
+    // the warp's chain
     E t{};
+    Rotation<E> now[group<E>], next[group<E>];
+    read(own, next);
 #pragma unroll
     for (int i = 0; i < slots; ++i) {
-      if (of_triangles && i % group == 0 && i > j + 1) break;
-      rotate_pair(t, y[i], own[i].c, own[i].s);
-      if (lane == j + 1) memory.elements[warp][i] = y[i];
+      const int u = i % group<E>;
+      if (u == 0) {
+        if (of_triangles && i > j + 1) break;
+#pragma unroll
+        for (int v = 0; v < group<E>; ++v) now[v] = next[v];
+        if (i + group<E> < slots) read(own + i + group<E>, next);
+      }
+      rotate_pair(t, y[i], now[u].c, now[u].s);
+      if (lane == j + 1) elements[i] = y[i];
     }
     memory.first_rows[warp][lane] = t;
     __syncthreads();
-    E T{};
+    // the chain of warps, up to this one
+    E T{}, others[warps];
+    Rotation<E> turns[warps];
+    read(memory.of_warps, turns);
+#pragma unroll
+    for (int w = 0; w < warps - 1; ++w) others[w] = memory.first_rows[w][lane];
 #pragma unroll
     for (int w = 0; w < warps - 1; ++w)
-      if (w < warp) {
-        E other = memory.first_rows[w][lane];
-        rotate_pair(T, other, own[slots + w].c, own[slots + w].s);
-      }
-    rotate_pair(T, t, own[slots + warp].c, own[slots + warp].s);
+      if (w < warp) rotate_pair(T, others[w], turns[w].c, turns[w].s);
+    const Rotation<E> last = memory.of_warps[warp];
+    rotate_pair(T, t, last.c, last.s);
     if (warp > first) {
       y[0] = t;
-      if (lane == j + 1) memory.elements[warp][0] = t;
+      if (lane == j + 1) elements[0] = t;
     }
     if (warp == warps - 1) triangles[j * width + lane] = lane < j ? E{} : scaled(T, back);
   }
