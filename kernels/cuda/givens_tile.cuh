@@ -36,23 +36,23 @@ struct alignas(2 * sizeof(E)) Rotation {
 };
 /// Rotations of a column: of each warp's chain, then of the chain of warps.
 template <int slots>
-inline constexpr int rotations_of_column = warps* slots + warps;
+inline constexpr int rotations_of_column = (slots + 1) * warps;
 template <int slots>
-inline constexpr int rotations_of_tile = width* rotations_of_column<slots>;
+inline constexpr int rotations_of_tile = rotations_of_column<slots>* width;
 
 /// Columns are multiplied by powers of two so that their largest element is near 2^middle. Then elements whose square
 /// is less than `low` are as good as zero.
 template <class Real>
-struct Range3;
+struct ColumnRange;
 template <>
-struct Range3<double> {
+struct ColumnRange<double> {
   static constexpr int middle = 300, largest = 1000;
   static constexpr double low = 0x1p-960;
   static __device__ int exponent(double x) { return (__double2hiint(x) >> 20 & 0x7ff) - 1023; }
   static __device__ double power(int e) { return __hiloint2double((1023 + e) << 20, 0); }
 };
 template <>
-struct Range3<float> {
+struct ColumnRange<float> {
   static constexpr int middle = 30, largest = 126;
   static constexpr float low = 0x1p-100f;
   static __device__ int exponent(float x) { return (__float_as_int(x) >> 23 & 0xff) - 127; }
@@ -61,7 +61,7 @@ struct Range3<float> {
 /// e so that 2^e brings numbers up to `size` to the middle of the range; 0 for 0 and infinity.
 template <class Real>
 __device__ int scaling_exponent(Real size) {
-  using Range = Range3<Real>;
+  using Range = ColumnRange<Real>;
   if (!(size > 0) || size - size != 0) return 0;
   return min(Range::middle - Range::exponent(size), Range::largest);
 }

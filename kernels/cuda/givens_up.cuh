@@ -106,7 +106,7 @@ __device__ int scale_columns(E (&y)[slots], UpMemory<E, slots>& memory) {
 #pragma unroll
   for (int w = 0; w < warps; ++w) size = fmax(size, memory.sizes[w][lane]);
   const int exponent = scaling_exponent(size);
-  const Real up = Range3<Real>::power(exponent);
+  const Real up = ColumnRange<Real>::power(exponent);
 #pragma unroll
   for (int i = 0; i < slots; ++i) y[i] = scaled(y[i], up);
   return exponent;
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(up_threads)
     load_rows_of_triangles(A, row0, y);
   else
     load_rows_of_matrix(A, row0, y, reinterpret_cast<E*>(dynamic));
-  const Real back = Range3<Real>::power(-scale_columns(y, memory));
+  const Real back = ColumnRange<Real>::power(-scale_columns(y, memory));
   if (warp == warps) return turn_warps(memory, rotations);
   Rotation<E>* const own = memory.rotations[warp];
   E* const elements = memory.elements[warp];
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(up_threads)
     __syncwarp();
     E x = lane < slots && lane >= finished ? elements[lane] : E{};
     Real sum = square(x);
-    if (sum < Range3<Real>::low) {
+    if (sum < ColumnRange<Real>::low) {
       sum = 0;
       x = E{};
     }
