@@ -68,14 +68,17 @@ __global__ void __launch_bounds__(threads)
     first_rows[warp][lane] = y[0];
     __pipeline_wait_prior(ahead - 1);
     __syncwarp();
-    Rotation<E> turns[warps], now[group<E>], next[group<E>];
+    Rotation<E> turns[warps], of_groups[2][group<E>];
     read(own + slots, turns);
     const Rotation<E> last = own[slots + warp];
     __syncthreads();
     E others[warps];
 #pragma unroll
     for (int w = 1; w < warps; ++w) others[w] = first_rows[w][lane];
-    read(own + (of_triangles ? j / group<E> * group<E> : slots - group<E>), next);
+    // in both places: which one is the first group's is known only at run time for triangles
+    const Rotation<E>* first_group = own + (of_triangles ? j / group<E> * group<E> : slots - group<E>);
+    read(first_group, of_groups[0]);
+    read(first_group, of_groups[1]);
     // the chain of warps, down to this one
 #pragma unroll
     for (int w = warps - 1; w > 0; --w)
@@ -88,15 +91,14 @@ __global__ void __launch_bounds__(threads)
     }
     // the warp's chain
 #pragma unroll
-    for (int i = slots - 1; i >= 0; --i) {
-      const int u = i % group<E>;
-      if (of_triangles && i - u > j) continue;
-      if (u == group<E> - 1) {
+    for (int g = slots / group<E> - 1; g >= 0; --g) {
+      if (of_triangles && j < g * group<E>) continue;
+      if (g > 0) read(own + (g - 1) * group<E>, of_groups[(g + 1) % 2]);
 #pragma unroll
-        for (int v = 0; v < group<E>; ++v) now[v] = next[v];
-        if (i >= group<E>) read(own + i - 2 * group<E> + 1, next);
+      for (int u = group<E> - 1; u >= 0; --u) {
+        const Rotation<E>& r = of_groups[g % 2][u];
+        rotate_pair(t, y[g * group<E> + u], r.c, negative(r.s));
       }
-      rotate_pair(t, y[i], now[u].c, negative(now[u].s));
     }
     __syncwarp();
     prefetch(j - ahead);

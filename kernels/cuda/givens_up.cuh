@@ -15,9 +15,9 @@ struct UpMemory {
   Rotation<E> rotations[warps][slots];  // of a column
   Rotation<E> of_warps[warps];          // of the warps' first rows
   E elements[warps][slots];             // the next column's
-  E first_rows[warps][width];           // t of each warp's chain
-  real_e<E> sums[warps];                // their elements' squares
-  real_e<E> sizes[warps][width];        // largest elements
+  E first_rows[2][warps][width];  // t of each warp's chain, two places in turn: some are read while others are made
+  real_e<E> sums[warps];          // their elements' squares
+  real_e<E> sizes[warps][width];  // largest elements
 };
 /// The barrier at which the ninth warp waits for the others' sums; they do not.
 __device__ inline void sums_are_stored() {
@@ -164,6 +164,7 @@ __global__ void __launch_bounds__(up_threads)
     }
     sum = sum_up_to<slots>(sum, lane);
     if (lane == slots - 1) memory.sums[warp] = sum;
+    __syncwarp();
     sums_are_stored();
     const Rotation<E> made = rotation_of_chain(x, sum, lane, finished);
     if (lane < slots) rotations[j * stride + warp * slots + lane] = own[lane] = made;
@@ -184,14 +185,15 @@ __global__ void __launch_bounds__(up_threads)
       rotate_pair(t, y[i], now[u].c, now[u].s);
       if (lane == j + 1) elements[i] = y[i];
     }
-    memory.first_rows[warp][lane] = t;
+    auto& first_rows = memory.first_rows[j % 2];
+    first_rows[warp][lane] = t;
     __syncthreads();
     // the chain of warps, up to this one
     E T{}, others[warps];
     Rotation<E> turns[warps];
     read(memory.of_warps, turns);
 #pragma unroll
-    for (int w = 0; w < warps - 1; ++w) others[w] = memory.first_rows[w][lane];
+    for (int w = 0; w < warps - 1; ++w) others[w] = first_rows[w][lane];
 #pragma unroll
     for (int w = 0; w < warps - 1; ++w)
       if (w < warp) rotate_pair(T, others[w], turns[w].c, turns[w].s);
