@@ -139,8 +139,9 @@ class Panels {
 template <class T>
 void geqrf_blocked(View<T> A, View<T> tau, Queue& q, QrOptions options, std::optional<Bandwidths> band) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
-  const std::int64_t nb = std::min(
-      options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, Method::block_householder, k, q).block, k);
+  const Method tuned = options.method == Method::givens ? Method::givens : Method::block_householder;
+  const std::int64_t nb =
+      std::min(options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr, tuned, k, q).block, k);
   // where the rows of the columns before `end`, and the columns of the rows before `end`, stop
   auto rows_end = [&](std::int64_t end) { return band ? std::min(m, end + band->lower) : m; };
   auto columns_end = [&](std::int64_t end) { return band ? std::min(n, end + band->upper) : n; };

@@ -61,9 +61,10 @@ class GivensPanel {
   View<T> Y, W;
 
  private:
-  Matrix<std::int32_t> schedules_;  // of a leaf and of a merge of triangles: steps, then pairs of rows and columns
-  Matrix<real_t<T>> cosines_;       // of every tile
-  Matrix<T> sines_, triangles_, Q_, tops_, YW_, factors_;
+  Matrix<T> rotations_;         // of every tile, in the order in which they are made
+  Matrix<T> triangles_, tops_;  // of every tile, by rows: R, and its rows of Q
+  Matrix<T> Q_, YW_, factors_;
+  bool overlaps_;  // launches
 };
 }  // namespace cuda
 #undef DEVOBJ_GIVENS_PRIMITIVES

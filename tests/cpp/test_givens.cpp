@@ -28,6 +28,22 @@ TEST_P(Givens, FactorsOfManyMatrices) {
   });
 }
 
+/// Around the heights at which the GPU's panels get other tiles, or one more level of them.
+TEST_P(Givens, TallPanels) {
+  with_type([&]<class T>(T) {
+    for (const std::int64_t m : {127, 128, 129, 1024, 1025, 1536, 1537, 2048, 2049, 8192, 8193, 12289}) {
+      const std::int64_t n = 33;
+      Dense<T> A = random<T>(m, n, 4);
+      expect_factors(A, explicit_qr(A, false, q(), {Method::givens}), By::matrix, shape_name(m, n));
+      // the second half of the rows is zero, and so is every third column
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < m; ++i)
+          if (2 * i > m || j % 3 == 1) A(i, j) = T(0);
+      expect_factors(A, explicit_qr(A, false, q(), {Method::givens}), By::matrix, shape_name(m, n) + " with zeros");
+    }
+  });
+}
+
 /// Bands and staircases of every kind, around the widths of windows and slabs.
 TEST_P(Givens, ZerosThatAreThere) {
   with_type([&]<class T>(T) {

@@ -54,6 +54,7 @@ TEST(Tuning, TablesAreComplete) {
       EXPECT_TRUE(has(Tuned::qr_apply, Method::hybrid)) << table.name << ", " << type;
       EXPECT_EQ(has(Tuned::lu, Method::native), !host) << table.name << ", " << type;
       EXPECT_EQ(has(Tuned::qr, Method::native), !host) << table.name << ", " << type;
+      EXPECT_EQ(has(Tuned::qr, Method::givens), !host) << table.name << ", " << type;
     }
     for (auto line = table.blocks_begin; line != table.blocks_end; ++line) {
       EXPECT_GE(line->sizes.block, 1) << table.name;

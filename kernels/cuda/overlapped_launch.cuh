@@ -1,0 +1,40 @@
+// Kernels of a queue whose start overlaps the end of the one before (Hopper's programmatic dependent launch).
+#pragma once
+
+#include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/cuda_common.hpp"
+
+namespace devobj::cuda {
+
+/// First in a kernel that is launched so: what the kernels before wrote is there now, and the next one may be placed as
+/// soon as there is room.
+__device__ inline void begin_overlapped() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// kernel<<<blocks, threads, bytes>>>(arguments...) on the queue, overlapped with the kernel before it if `overlaps`,
+/// which only GPUs with clusters do (clusters_usable); the kernel calls begin_overlapped.
+template <class... Parameters, class... Arguments>
+void launch_overlapped(const char* name, bool overlaps, void (*kernel)(Parameters...), std::int64_t blocks, int threads,
+                       std::int64_t bytes, Queue& q, Arguments... arguments) {
+  constexpr std::int64_t without_asking = 48 * 1024;
+  if (bytes > without_asking)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), name);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(bytes);
+  config.stream = stream_of(q);
+  config.attrs = &attribute;
+  config.numAttrs = overlaps ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
+  q.launched(name);
+}
+
+}  // namespace devobj::cuda
