@@ -4,6 +4,7 @@
 #include <cuda_pipeline_primitives.h>
 
 #include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/tensor_double.cuh"
 #include "kernels/native.hpp"
 
 namespace devobj::cuda::exchange_solve_tiles {
@@ -108,11 +109,11 @@ class Sums<E, true> {
 #pragma unroll
       for (int i = lower ? k / 8 : 0; i < rows; ++i) {
         const E l = L[8 * i + outer][k + inner];
-        multiply(sums_[i][0], re(l), re(x));
+        multiply_8x4x8(sums_[i][0], re(l), re(x));
         if constexpr (is_device_complex<E>) {
-          multiply(sums_[i][0], -im(l), im(x));
-          multiply(sums_[i][1], re(l), im(x));
-          multiply(sums_[i][1], im(l), re(x));
+          multiply_8x4x8(sums_[i][0], -im(l), im(x));
+          multiply_8x4x8(sums_[i][1], re(l), im(x));
+          multiply_8x4x8(sums_[i][1], im(l), re(x));
         }
       }
     }
@@ -130,11 +131,6 @@ class Sums<E, true> {
   static constexpr int rows = 4, parts = is_device_complex<E> ? 2 : 1;
   __device__ static int lane() {
     return threadIdx.x % warp_size;
-  }
-  __device__ static void multiply(double (&c)[2], double a, double b) {
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(c[0]), "+d"(c[1])
-        : "d"(a), "d"(b));
   }
   double sums_[rows][parts][2] = {};
 };
