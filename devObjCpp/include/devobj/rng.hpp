@@ -191,7 +191,18 @@ class Rng {
 
  private:
   /// The distributions of which numbers are made ahead, for float; for double they are the next ones.
-  enum class Kind : int { uniform = 0, normal = 2, lognormal = 4, exponential = 6, bernoulli = 8, bernoulli_integers = 10, integers, poisson, poisson_by_rejection, words };
+  enum class Kind : int {
+    uniform = 0,
+    normal = 2,
+    lognormal = 4,
+    exponential = 6,
+    bernoulli = 8,
+    bernoulli_integers = 10,
+    integers,
+    poisson,
+    poisson_by_rejection,
+    words
+  };
   static constexpr int kinds = 15;
   template <class T>
   static constexpr Kind bernoulli_kind = std::floating_point<T> ? Kind::bernoulli : Kind::bernoulli_integers;
