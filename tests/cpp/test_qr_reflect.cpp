@@ -10,9 +10,6 @@ namespace devobj::test {
 namespace {
 
 class QrReflect : public Everywhere {};
-DEVOBJ_EVERYWHERE(QrReflect);
-
-#ifdef DEVOBJ_HAVE_CUDA
 
 /// V unit lower trapezoidal of norm about 1, T upper triangular with NaN below the diagonal, C.
 template <class T>
@@ -48,6 +45,7 @@ struct Problem {
 /// Every shape of a cluster, one row more and one less, columns that are missing; aligned and not.
 TEST_P(QrReflect, Definition) {
   if (!q().on_cuda()) return;
+#ifdef DEVOBJ_HAVE_CUDA
   with_type([&]<class T>(T) {
     for (auto [m, w, n] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1},
                                                                    {5, 3, 2},
@@ -88,21 +86,25 @@ TEST_P(QrReflect, Definition) {
       expect_same(download<T>(C0, q()), result, "C, aligned");
     }
   });
+#endif
 }
 
 TEST_P(QrReflect, WhatDoesNotFitIsAnError) {
   if (!q().on_cuda()) return;
+#ifdef DEVOBJ_HAVE_CUDA
   with_type([&]<class T>(T) {
     EXPECT_FALSE(cuda::qr_reflect_strip_fits<T>(100, 65, q()));
     EXPECT_FALSE(cuda::qr_reflect_strip_fits<T>(40000, 1, q()));
     Matrix<T> V(100, 65, q()), Tri(65, 65, q()), C(100, 3, q());
     EXPECT_THROW(cuda::qr_reflect_strip<T>(V, Tri, C, q()), Error);
   });
+#endif
 }
 
 /// A NaN in a column of C is all over that column and nowhere else; one in V is everywhere.
 TEST_P(QrReflect, NaN) {
   if (!q().on_cuda()) return;
+#ifdef DEVOBJ_HAVE_CUDA
   with_type([&]<class T>(T) {
     const std::int64_t m = 300, w = 20, n = 20;
     for (const real_t<T> bad : {nan<T>, infinity<T>}) {
@@ -122,9 +124,10 @@ TEST_P(QrReflect, NaN) {
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = w; i < m; ++i) ASSERT_TRUE(is_nan(result(i, j))) << i << ", " << j;
   });
+#endif
 }
 
-#endif
+DEVOBJ_EVERYWHERE(QrReflect);
 
 }  // namespace
 }  // namespace devobj::test
