@@ -48,8 +48,9 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     const Range next = K.end < k ? panel_at(K.end) : Range{K.end, K.end}, rest{next.end, n}, below{K.begin, m};
     const View<T> V = panels.V(turn, K.begin, K.size()), Tri = panels.Tri(turn, K.size());
     // T, beside `next` where that can do without
+    const bool by_strips = panels.applies_strips(K, next.size(), q);
     Event has_triangle;
-    if (!panels.is_one_strip(K, q) && panels.applies_strips(K, next.size(), q)) {
+    if (by_strips && !panels.is_one_strip(K, q)) {
       triangles.wait_for(first.record());
       panels.make_triangle(turn, K, triangles);
       has_triangle = triangles.record();
@@ -58,7 +59,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     }
     // next
     first.wait_for(rest_done);
-    if (next.size() > 0) panels.apply_next(turn, K, next, first);
+    if (next.size() > 0) panels.apply_next(turn, K, next, by_strips, first);
     const Event ready = first.record();
     // panel
     std::int64_t done = 0;

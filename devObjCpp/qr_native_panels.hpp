@@ -69,10 +69,9 @@ class NativePanels {
       }
     return cuda_built;
   }
-  /// A(below, columns) = Q^H A(below, columns) for a few columns
-  void apply_next(int turn, Range K, Range columns, Queue& q) {
-    if (!applies_strips(K, columns.size(), q))
-      return reflect(V(turn, K.begin, K.size()), Tri(turn, K.size()), A_({K.begin, A_.rows}, columns), q);
+  /// A(below, columns) = Q^H A(below, columns) for a few columns; `by_strips`: applies_strips says so
+  void apply_next(int turn, Range K, Range columns, bool by_strips, Queue& q) {
+    if (!by_strips) return reflect(V(turn, K.begin, K.size()), Tri(turn, K.size()), A_({K.begin, A_.rows}, columns), q);
     for (std::int64_t done = 0, width = 0; done < K.size(); done += width) {
       width = strip_width(K, done, q);
       const Range S{done, done + width};

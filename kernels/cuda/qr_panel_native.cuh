@@ -25,8 +25,10 @@
 #include <cstddef>
 #include <limits>
 
+#include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/qr_panel_exchange.cuh"
 #include "kernels/cuda/qr_panel_reflector.cuh"
+#include "kernels/cuda/qr_panel_triangle.cuh"
 #include "kernels/qr_panel_native.hpp"
 
 namespace devobj::cuda {
@@ -247,70 +249,6 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
   record();
 }
 
-/// T from V^H V and tau. Ends with a barrier. Eight columns at a time, a row per thread, by
-///   T(j, j) = tau_j, T(i, j) = -tau_j sum_l T(i, l) (V^H V)(l, j);
-/// then two blocks of b columns beside each other become one of 2 b by T12 = -T1 (G12 T2). In loops: what a block does once
-/// has to be fetched, and unrolled code takes longer to come than to run.
-template <class E, int W>
-__device__ __forceinline__ void make_triangle(SharedMemory<E, W>& memory, int w) {
-  constexpr int side = 8, together = 4;
-  const int id = threadIdx.x, threads = blockDim.x;
-  for (int e = id; e < (W - w) * W; e += threads) memory.gram[w + e / W][e % W] = E{};
-  for (int j = w + id; j < W; j += threads) memory.tau[j] = E{};
-  __syncthreads();
-  for (int row = id; row < W; row += threads) {
-    const int first = row / side * side, i = row % side;
-    E t[side];
-#pragma unroll
-    for (int j = 0; j < side; ++j) {
-      E dot{};
-#pragma unroll
-      for (int l = 0; l < j; ++l) dot = sum(dot, product(t[l], memory.gram[first + j][first + l]));
-      const E tau = memory.tau[first + j];
-      t[j] = i == j ? tau : i > j || is_zero(tau) ? E{} : product(negative(tau), dot);
-      memory.T[first + j][row] = t[j];
-    }
-  }
-  __syncthreads();
-#pragma unroll 1
-  for (int b = side; b < W; b *= 2) {
-    const int tasks = W * b / (2 * together);
-    const auto each = [&](auto act) {  // rows i of the left block, columns j to j + together - 1 of the right one
-#pragma unroll 1
-      for (int task = id; task < tasks; task += threads) {
-        const int quad = task / b % (b / together), begin = task / b / (b / together) * 2 * b;
-        act(begin, begin + task % b, begin + b + quad * together);
-      }
-      __syncthreads();
-    };
-    // X = G12 T2, X(i, j) in gram[j - b][i + b], which is free
-    each([&](int begin, int i, int j) {
-      E x[together] = {};
-#pragma unroll 4
-      for (int l = begin + b; l < j + together; ++l) {
-        const E g = memory.gram[l][i];
-#pragma unroll
-        for (int u = 0; u < together; ++u)
-          if (l <= j + u) x[u] = sum(x[u], product(g, memory.T[j + u][l]));
-      }
-#pragma unroll
-      for (int u = 0; u < together; ++u) memory.gram[j + u - b][i + b] = x[u];
-    });
-    each([&](int begin, int i, int j) {
-      E t[together] = {};
-#pragma unroll 4
-      for (int l = begin; l < begin + b; ++l) {
-        const E left = memory.T[l][i];  // zero for l < i within eight columns, beyond it nothing
-        if (l < i) continue;
-#pragma unroll
-        for (int u = 0; u < together; ++u) t[u] = sum(t[u], product(left, memory.gram[j + u - b][l + b]));
-      }
-#pragma unroll
-      for (int u = 0; u < together; ++u) memory.T[j + u][i] = negative(t[u]);
-    });
-  }
-}
-
 // All blocks, of up to 8 warps, are one cluster or a cooperative launch.
 template <class E, int G, bool cooperative>
 __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kernel(Panel<E> panel, Grid<E> grid) {
@@ -407,28 +345,10 @@ int blocks_possible(int device) {
   if (device >= 0 && device < 64 && known[device] > 0) return known[device];
   const auto kernel = qr_panel_native_kernel<E, G, false>;
   constexpr int bytes = sizeof(SharedMemory<E, Geometry<E, G>::W>);
-  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess) {
+  int result = largest_cluster(kernel, most_warps * warp_size, bytes);
+  if (result == 0) {  // no clusters, or more shared memory than this GPU has
+    result = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess ? 1 : 0;
     cudaGetLastError();
-    return 0;  // more shared memory than this GPU has
-  }
-  int result = 1;
-  if (clusters_usable(kernel)) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "qr_panel_native");
-    for (int blocks = most_blocks; blocks > 1 && result == 1; blocks /= 2) {
-      cudaLaunchConfig_t config = {};
-      cudaLaunchAttribute attribute = {};
-      attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim.x = blocks;
-      attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-      config.gridDim = dim3(blocks);
-      config.blockDim = dim3(most_warps * warp_size);
-      config.dynamicSmemBytes = bytes;
-      config.attrs = &attribute;
-      config.numAttrs = 1;
-      int clusters = 0;
-      if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0) result = blocks;
-      cudaGetLastError();
-    }
   }
   if (device >= 0 && device < 64) known[device] = result;
   return result;

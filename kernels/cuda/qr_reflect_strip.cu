@@ -12,6 +12,8 @@
 // lane 4 o + i gets the rows in step 1 that are its rows of the result in step 3, so that C stays in its registers.
 #include <cuda_pipeline_primitives.h>
 
+#include <type_traits>
+
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/tensor_double.cuh"
@@ -25,19 +27,7 @@ constexpr int warps = threads / warp_size;
 constexpr int unit = 16;  // rows of C that a warp has at a time
 
 template <class E>
-struct wide_of {
-  using type = double;
-};
-template <>
-struct wide_of<cuComplex> {
-  using type = cuDoubleComplex;
-};
-template <>
-struct wide_of<cuDoubleComplex> {
-  using type = cuDoubleComplex;
-};
-template <class E>
-using Wide = typename wide_of<E>::type;
+using Wide = std::conditional_t<is_device_complex<E>, cuDoubleComplex, double>;
 
 /// A strip of up to 8 `tiles` columns, `units` units of rows for each warp.
 template <class E, int tiles, int units>
@@ -58,8 +48,8 @@ struct Memory {
   using Sizes = Shape<E, tiles, units>;
   alignas(16) E V[Sizes::k][Sizes::V_pitch];
   alignas(16) Wide<E> parts[warps][Sizes::columns][Sizes::W_pitch];  // W of each warp
-  alignas(
-      16) Wide<E> received[Sizes::messages][Sizes::k];  // columns of W from all blocks: column j / blocks, then block
+  // columns of W from all blocks: column j / blocks, then block
+  alignas(16) Wide<E> received[Sizes::messages][Sizes::k];
   alignas(16) Wide<E> X[Sizes::columns][Sizes::W_pitch];
   Mailbox for_W, for_X;
 };
@@ -332,14 +322,15 @@ int blocks_possible(int device) {
   return known[device] - 1;
 }
 
+/// Whether any GPU has so much shared memory.
+template <class E, int tiles, int units>
+inline constexpr bool exists = sizeof(Memory<E, tiles, units>) <= 227 * 1024;
+
 /// Whether a cluster of this shape takes V.
 template <class E, int tiles, int units>
 bool fits(std::int64_t m, std::int64_t w, int device) {
   using Sizes = Shape<E, tiles, units>;
-  if constexpr (sizeof(Memory<E, tiles, units>) > 227 * 1024)
-    return false;
-  else
-    return w <= Sizes::k && m <= std::int64_t(blocks_possible<E, tiles, units>(device)) * Sizes::rows;
+  return w <= Sizes::k && m <= std::int64_t(blocks_possible<E, tiles, units>(device)) * Sizes::rows;
 }
 
 template <class E, int tiles, int units>
@@ -357,9 +348,12 @@ void launch(const Block<E>& V, const Block<E>& T, const Block<E>& C, Queue& q) {
 template <class E, class Act>
 bool with_shape(std::int64_t m, std::int64_t w, int device, Act act) {
   const auto takes = [&]<int tiles, int units>() {
-    if (!fits<E, tiles, units>(m, w, device)) return false;
-    act.template operator()<tiles, units>();
-    return true;
+    if constexpr (exists<E, tiles, units>)
+      if (fits<E, tiles, units>(m, w, device)) {
+        act.template operator()<tiles, units>();
+        return true;
+      }
+    return false;
   };
   return takes.template operator()<4, 1>() || takes.template operator()<4, 2>() || takes.template operator()<4, 4>() ||
          takes.template operator()<8, 1>() || takes.template operator()<8, 2>() || takes.template operator()<8, 4>();
@@ -380,8 +374,7 @@ void qr_reflect_strip(View<T> V, View<T> Tri, View<T> C, Queue& q) {
   if (C.empty()) return;
   DeviceScope scope(q.device());
   const bool done = with_shape<E>(V.rows, V.cols, q.device(), [&]<int tiles, int units>() {
-    if constexpr (sizeof(Memory<E, tiles, units>) <= 227 * 1024)
-      launch<E, tiles, units>(block_of(V), block_of(Tri), block_of(C), q);
+    launch<E, tiles, units>(block_of(V), block_of(Tri), block_of(C), q);
   });
   require(done, "qr_reflect_strip: V is ", V.rows, " x ", V.cols);
 }
