@@ -6,17 +6,33 @@
 
 namespace devobj::cuda {
 
+/// In a kernel before one that is launched so: that one may be placed as soon as there is room.
+__device__ inline void let_next_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// First in a kernel that is launched so: what the kernels before wrote is there now, and the next one may be placed as
 /// soon as there is room.
 __device__ inline void begin_overlapped() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
+  let_next_start();
+}
+
+/// Whether the device's kernels can overlap so: clusters_usable, asked once for each device.
+template <class Kernel>
+bool overlap_usable(Kernel* kernel, int device) {
+  static signed char known[64] = {};  // plus one
+  if (device < 0 || device >= 64) return clusters_usable(kernel);
+  if (known[device] == 0) known[device] = clusters_usable(kernel) ? 2 : 1;
+  return known[device] == 2;
 }
 
 /// kernel<<<blocks, threads, bytes>>>(arguments...) on the queue, overlapped with the kernel before it if `overlaps`,
-/// which only GPUs with clusters do (clusters_usable); the kernel calls begin_overlapped.
+/// which only some GPUs do (overlap_usable); the kernel calls begin_overlapped.
 template <class... Parameters, class... Arguments>
 void launch_overlapped(const char* name, bool overlaps, void (*kernel)(Parameters...), std::int64_t blocks, int threads,
                        std::int64_t bytes, Queue& q, Arguments... arguments) {

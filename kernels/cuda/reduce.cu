@@ -4,7 +4,9 @@
 
 #include <type_traits>
 
+#include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/overlapped_launch.cuh"
 #include "kernels/prims.hpp"
 
 namespace devobj::cuda {
@@ -79,19 +81,38 @@ struct Best {
   }
 };
 
+template <class T>
+__device__ T from_lane(T x, int distance) {
+  return __shfl_down_sync(all_lanes, x, distance);
+}
+template <class T>
+__device__ Extremum<T> from_lane(Extremum<T> x, int distance) {
+  return {from_lane(x.value, distance), from_lane(x.position, distance)};
+}
+
+/// A warp's values put together, in lane 0.
+template <class Reduction>
+__device__ typename Reduction::Value of_warp(typename Reduction::Value value) {
+#pragma unroll
+  for (int distance = warp_size / 2; distance > 0; distance /= 2)
+    value = Reduction::join(value, from_lane(value, distance));
+  return value;
+}
+
 /// The block's values put together, in thread 0.
 template <class Reduction, int block_threads>
 __device__ typename Reduction::Value of_block(typename Reduction::Value value) {
   using Value = typename Reduction::Value;
-  __shared__ alignas(16) unsigned char memory[block_threads * sizeof(Value)];
+  constexpr int warps = block_threads / warp_size;
+  static_assert(warps <= warp_size);
+  __shared__ alignas(16) unsigned char memory[warps * sizeof(Value)];
   auto values = reinterpret_cast<Value*>(memory);
-  values[threadIdx.x] = value;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size, lane = static_cast<int>(threadIdx.x) % warp_size;
+  value = of_warp<Reduction>(value);
+  if (lane == 0) values[warp] = value;
   __syncthreads();
-  for (int half = block_threads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) values[threadIdx.x] = Reduction::join(values[threadIdx.x], values[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return values[0];
+  if (warp == 0) value = of_warp<Reduction>(lane < warps ? values[lane] : Reduction::none());
+  return value;
 }
 
 template <class T>
@@ -109,6 +130,7 @@ template <class Reduction, bool aligned, class T>
 __global__ void __launch_bounds__(threads, Reduction::blocks)
     share_kernel(const T* x, std::int64_t n, typename Reduction::Value* results) {
   constexpr int width = Pack<T>::width;
+  let_next_start();
   const std::int64_t packs = n / width, step = std::int64_t(gridDim.x) * threads;
   const std::int64_t me = std::int64_t(blockIdx.x) * threads + threadIdx.x;
   Reduction share(x);
@@ -126,10 +148,11 @@ __global__ void __launch_bounds__(threads, Reduction::blocks)
   if (threadIdx.x == 0) results[blockIdx.x] = value;
 }
 
-// One block: all results together, into result.
+// One block: all results together, into result. It is placed while the blocks before it work.
 template <class Reduction>
 __global__ void __launch_bounds__(final_threads)
     final_kernel(const typename Reduction::Value* results, int count, typename Reduction::Value* result) {
+  begin_overlapped();
   auto value = static_cast<int>(threadIdx.x) < count ? results[threadIdx.x] : Reduction::none();
   value = of_block<Reduction, final_threads>(value);
   if (threadIdx.x == 0) *result = value;
@@ -150,12 +173,12 @@ typename Reduction::Value reduce(const char* routine, View<T> x, Queue& q) {
   else
     share_kernel<Reduction, false><<<blocks, threads, 0, stream_of(q)>>>(x.data, n, results);
   const Value* last = results;
+  q.launched(routine);
   if (blocks > 1) {
-    final_kernel<Reduction>
-        <<<1, final_threads, 0, stream_of(q)>>>(results, static_cast<int>(blocks), results + most_blocks);
+    launch_overlapped(routine, overlap_usable(final_kernel<Reduction>, q.device()), final_kernel<Reduction>, 1, final_threads, 0,
+                      q, results, static_cast<int>(blocks), results + most_blocks);
     last = results + most_blocks;
   }
-  q.launched(routine);
   Value result;
   check(cudaMemcpyAsync(&result, last, sizeof result, cudaMemcpyDeviceToHost, stream_of(q)), routine);
   q.wait();
