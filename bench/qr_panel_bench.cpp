@@ -75,25 +75,26 @@ void panel(char type, const Options& o, Queue& q) {
   for (const long m : o.m)
     for (const long groups : o.groups)
       for (const long warps : o.warps)
-        for (const long blocks : o.blocks) try {
-            const std::int64_t w = groups > 0 ? 8 * groups : cuda::qr_panel_width<T>(m, q);
-            if (w == 0 || w > m) continue;
-            Matrix<T> A0 = random_matrix<T>(m, w, q), A(m, w, q), V(m, w, q), tau(w, 1, q), Tri(w, w, q);
-            // eight panels between two events, less the copies
-            auto copies = [&] {
-              for (int i = 0; i < 8; ++i) copy<T>(A0, A, q);
-            };
-            auto both = [&] {
-              for (int i = 0; i < 8; ++i) {
-                copy<T>(A0, A, q);
-                cuda::qr_panel_native<T>(A, tau, V, Tri, q, {int(warps), int(blocks), int(groups)});
-              }
-            };
-            const double us = (median_us(q, o.reps, both) - median_us(q, o.reps, copies)) / 8;
-            std::printf("panel %c m=%ld w=%ld warps=%ld blocks=%ld: %.1f us, %.3f us per column\n", type, m, long(w),
-                        warps, blocks, us, us / w);
-          } catch (const Error&) {
-          }
+        for (const long blocks : o.blocks)
+          for (const bool by_columns : {false, true}) try {
+              const std::int64_t w = groups > 0 ? 8 * groups : cuda::qr_panel_width<T>(m, q);
+              if (w == 0 || w > m) continue;
+              Matrix<T> A0 = random_matrix<T>(m, w, q), A(m, w, q), V(m, w, q), tau(w, 1, q), Tri(w, w, q);
+              // eight panels between two events, less the copies
+              auto copies = [&] {
+                for (int i = 0; i < 8; ++i) copy<T>(A0, A, q);
+              };
+              auto both = [&] {
+                for (int i = 0; i < 8; ++i) {
+                  copy<T>(A0, A, q);
+                  cuda::qr_panel_native<T>(A, tau, V, Tri, q, {int(warps), int(blocks), int(groups), by_columns});
+                }
+              };
+              const double us = (median_us(q, o.reps, both) - median_us(q, o.reps, copies)) / 8;
+              std::printf("panel %c m=%ld w=%ld warps=%ld blocks=%ld%s: %.1f us, %.3f us per column\n", type, m,
+                          long(w), warps, blocks, by_columns ? " by columns" : "", us, us / w);
+            } catch (const Error&) {
+            }
 }
 
 /// The panel for very many rows; on a matrix for which Cholesky-QR is good enough, and column by column.

@@ -93,7 +93,7 @@ class Panels {
         rotations_.emplace(A.rows, q);
         room_ = Matrix<T>(width, nb, q);
       } else if (q.on_cuda() && !banded) {
-        native_.emplace(A, tau, nb, false, q);
+        native_.emplace(A, tau, nb, q);
       }
     }
   }

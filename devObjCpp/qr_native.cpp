@@ -31,7 +31,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   auto panel_at = [&](std::int64_t j) { return Range{j, std::min(j + std::min(block_at(j), nb), k)}; };
 
   // All memory first: when there is none, A is as it was.
-  NativePanels<T> panels(A, tau, nb, is_complex<T>, q);
+  NativePanels<T> panels(A, tau, nb, q);
   Matrix<T> W(nb, n, q), TW(nb, n, q);
   const auto six = SixBf16::for_reflectors<T>(options.math, m, n - nb, nb, q);
   SideQueue side(q, true), beside(q, true);

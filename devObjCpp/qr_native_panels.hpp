@@ -18,9 +18,8 @@ namespace devobj {
 template <class T>
 class NativePanels {
  public:
-  /// `narrow`: strips of fewer columns where a column is then faster, although T of a panel has to be made of theirs.
-  NativePanels(View<T> A, View<T> tau, std::int64_t nb, bool narrow, Queue& q)
-      : A_(A), tau_(tau), narrow_(narrow), gram_(nb, nb, q), W_(nb, nb, q), TW_(nb, nb, q) {
+  NativePanels(View<T> A, View<T> tau, std::int64_t nb, Queue& q)
+      : A_(A), tau_(tau), gram_(nb, nb, q), W_(nb, nb, q), TW_(nb, nb, q) {
     for (int i = 0; i < 2; ++i) {
       V_[i] = Matrix<T>(A.rows, nb, q);
       Tri_[i] = Matrix<T>(nb, nb, q);
@@ -83,7 +82,6 @@ class NativePanels {
   /// Panels of more rows are factored by products: their columns cost less then than in a cluster, whose registers hold
   /// few columns of so many rows.
   static constexpr std::int64_t cluster_rows = 8192;
-  static constexpr std::int64_t wide = 64;  // columns of a strip, at most
 
   /// Whether a strip of `rows` rows is factored by products; also where a cluster's registers hold too few columns.
   static bool is_tall(std::int64_t rows, const Queue& q) {
@@ -95,10 +93,7 @@ class NativePanels {
     const std::int64_t rows = A_.rows - K.begin - done;
     std::int64_t width = 1;
     if constexpr (cuda_built) {
-      const bool tall = is_tall(rows, q);
-      width = tall ? cuda::qr_panel_tall_width<T> : cuda::qr_panel_width<T>(rows, q);
-      // where a block would have more than half of its warps, two strips and the reflector between them take less time
-      if (narrow_ && !tall && width == wide && cuda::qr_panel_width<T>(2 * rows, q) < wide) width = wide / 2;
+      width = is_tall(rows, q) ? cuda::qr_panel_tall_width<T> : cuda::qr_panel_width<T>(rows, q);
     }
     return std::min(width, K.size() - done);
   }
@@ -139,7 +134,6 @@ class NativePanels {
   }
   static View<T> part(View<T> v, Range K) { return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K); }
   View<T> A_, tau_;
-  bool narrow_;
   Matrix<T> V_[2], Tri_[2], strips_[2], gram_, W_, TW_;
 };
 

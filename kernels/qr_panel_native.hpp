@@ -23,9 +23,10 @@ inline constexpr std::size_t qr_panel_scratch_bytes = 6 << 20;
 
 /// How a panel is spread over the GPU; 0: chosen from its height. For measurements.
 struct QrPanelSpread {
-  int warps = 0;   ///< of a block: 1 ... 8
-  int blocks = 0;  ///< of the cluster, or, if it cannot have so many, of a cooperative launch
-  int groups = 0;  ///< columns of a warp's row: 1, 2, 4, 8, of 8 each
+  int warps = 0;            ///< of a block: 1 ... 8
+  int blocks = 0;           ///< of the cluster, or, if it cannot have so many, of a cooperative launch
+  int groups = 0;           ///< columns of a warp's row: 1, 2, 4, 8, of 8 each
+  bool by_columns = false;  ///< not by products; so it is too if one of the others is given
 };
 template <class T>
 void qr_panel_native(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q, QrPanelSpread spread);

@@ -27,21 +27,13 @@
 
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/qr_panel_exchange.cuh"
+#include "kernels/cuda/qr_panel_products.cuh"
 #include "kernels/cuda/qr_panel_reflector.cuh"
 #include "kernels/cuda/qr_panel_triangle.cuh"
 #include "kernels/qr_panel_native.hpp"
 
 namespace devobj::cuda {
 namespace qr_panel {
-
-template <class E>
-struct Panel {
-  Block<E> A;          // m x w
-  Block<E> V;          // its last m rows
-  std::int64_t above;  // rows of V before them
-  Block<E> T;
-  Strided<E> tau;
-};
 
 /// The exponent by which a column is to be divided, from its square t, for which it had been multiplied by 2^made:
 /// nothing in attempt 0, boosted in attempt 1, shrunk in attempt 2. False if t does not tell.
@@ -249,9 +241,27 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
   record();
 }
 
-// All blocks, of up to 8 warps, are one cluster or a cooperative launch.
+/// Whether panels of up to 8 G columns may be factored by products: those of 32 or 64 columns of real numbers.
+template <class E, int G>
+constexpr bool has_products = products::Sizes<E, slots * G>::tiles == 4 || products::Sizes<E, slots * G>::tiles == 8;
+
+/// Their shared memory.
+template <class E, int G>
+constexpr std::size_t products_bytes = std::max(sizeof(products::Memory<E, slots * G>),
+                                                sizeof(SharedMemory<E, slots * G>));
+
+/// Zeros above the panel's part of V.
+template <class E>
+__device__ void clear_above(const Panel<E>& panel) {
+  for (std::int64_t e = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; e < panel.above * panel.A.cols;
+       e += std::int64_t(gridDim.x) * blockDim.x)
+    panel.V(e % panel.above - panel.above, e / panel.above) = E{};
+}
+
+// All blocks, of up to 8 warps, are one cluster or a cooperative launch. `by_products`: if the panel is well-conditioned; 8 warps.
 template <class E, int G, bool cooperative>
-__global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kernel(Panel<E> panel, Grid<E> grid) {
+__global__ void __launch_bounds__(most_warps* warp_size, 1)
+    qr_panel_native_kernel(Panel<E> panel, Grid<E> grid, bool by_products) {
   using Shape = Geometry<E, G>;
   constexpr int R = Shape::R, NP = Shape::NP, W = Shape::W, per_lane = Shape::per_lane;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -260,6 +270,14 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
   const int rank = blockIdx.x, blocks = gridDim.x, group = lane / NP, p = lane % NP;
   Exchange<E, G, cooperative> exchange{memory, lane, warp, warps, rank, blocks, grid};
   const bool in_cluster = blocks > 1 && !cooperative;
+
+  clear_above(panel);
+  if constexpr (has_products<E, G> && !cooperative)
+    if (by_products) {
+      products::Strip<E, W> strip{panel, rank, blocks};
+      if (strip.factor()) return;
+      __syncthreads();
+    }
 
   for (int e = threadIdx.x; e < most_warps * W; e += blockDim.x)
     (&memory.parts[0][0][0])[e] = (&memory.parts[1][0][0])[e] = E{};
@@ -321,9 +339,6 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
       panel.V(i, k) = i > k ? v : from_parts<E>(i == k ? 1 : 0);
     }
   }
-  for (std::int64_t e = std::int64_t(rank) * blockDim.x + threadIdx.x; e < panel.above * w;
-       e += std::int64_t(blocks) * blockDim.x)
-    panel.V(e % panel.above - panel.above, e / panel.above) = E{};
 
   if (rank == 0) {
     make_triangle<E, W>(memory, w);
@@ -338,20 +353,31 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1) qr_panel_native_kern
 // ---- launch ----
 
 /// Blocks of a cluster that the device can run, with all their shared memory: 16, 8, ..., 1 without clusters, 0 if
-/// none.
+/// none; and of one that may work by products, which needs more.
+struct Possible {
+  int blocks = 0, by_products = 0;
+};
 template <class E, int G>
-int blocks_possible(int device) {
-  static int known[64] = {};
-  if (device >= 0 && device < 64 && known[device] > 0) return known[device];
+Possible find_possible() {
   const auto kernel = qr_panel_native_kernel<E, G, false>;
-  constexpr int bytes = sizeof(SharedMemory<E, Geometry<E, G>::W>);
-  int result = largest_cluster(kernel, most_warps * warp_size, bytes);
-  if (result == 0) {  // no clusters, or more shared memory than this GPU has
-    result = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess ? 1 : 0;
-    cudaGetLastError();
-  }
-  if (device >= 0 && device < 64) known[device] = result;
-  return result;
+  constexpr int bytes = sizeof(SharedMemory<E, Geometry<E, G>::W>), threads = most_warps * warp_size;
+  Possible possible;
+  possible.blocks = largest_cluster(kernel, threads, bytes);
+  if constexpr (has_products<E, G>)
+    if (possible.blocks > 0) possible.by_products = largest_cluster(kernel, threads, products_bytes<E, G>);
+  if (possible.by_products > 0) return possible;
+  // no clusters, or more shared memory than this GPU has
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess)
+    possible.blocks = std::max(possible.blocks, 1);
+  cudaGetLastError();
+  return possible;
+}
+template <class E, int G>
+Possible blocks_possible(int device) {
+  static Possible known[64] = {};
+  if (device < 0 || device >= 64) return find_possible<E, G>();
+  if (known[device].blocks == 0) known[device] = find_possible<E, G>();
+  return known[device];
 }
 
 inline int multiprocessors(int device) {
@@ -362,7 +388,7 @@ inline int multiprocessors(int device) {
 /// Rows that the widest cluster holds, and all blocks of a cooperative launch together.
 template <class E, int G>
 std::int64_t rows_of_cluster(int device) {
-  return std::int64_t(blocks_possible<E, G>(device)) * most_warps * Geometry<E, G>::rows_of_warp;
+  return std::int64_t(blocks_possible<E, G>(device).blocks) * most_warps * Geometry<E, G>::rows_of_warp;
 }
 template <class E, int G>
 std::int64_t rows_of_grid(int device) {
@@ -370,13 +396,13 @@ std::int64_t rows_of_grid(int device) {
 }
 
 template <class E, int G, bool cooperative>
-void launch_kernel(const Panel<E>& panel, int warps, int blocks, Queue& q) {
+void launch_kernel(const Panel<E>& panel, int warps, int blocks, bool by_products, Queue& q) {
   constexpr int W = Geometry<E, G>::W;
   cudaLaunchConfig_t config = {};
   cudaLaunchAttribute attribute = {};
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(warps * warp_size);
-  config.dynamicSmemBytes = sizeof(SharedMemory<E, W>);
+  config.dynamicSmemBytes = by_products ? products_bytes<E, G> : sizeof(SharedMemory<E, W>);
   config.stream = stream_of(q);
   config.attrs = &attribute;
   config.numAttrs = blocks > 1 ? 1 : 0;
@@ -401,7 +427,8 @@ void launch_kernel(const Panel<E>& panel, int warps, int blocks, Queue& q) {
     attribute.val.clusterDim.x = blocks;
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   }
-  check(cudaLaunchKernelEx(&config, qr_panel_native_kernel<E, G, cooperative>, panel, grid), "qr_panel_native");
+  check(cudaLaunchKernelEx(&config, qr_panel_native_kernel<E, G, cooperative>, panel, grid, by_products),
+        "qr_panel_native");
   q.launched("qr_panel_native");
 }
 
@@ -409,10 +436,19 @@ template <class E, int G>
 void launch(const Panel<E>& panel, Queue& q, QrPanelSpread spread) {
   using Shape = Geometry<E, G>;
   const std::int64_t m = panel.A.rows;
-  const int possible = blocks_possible<E, G>(q.device());
+  const auto [possible, possible_by_products] = blocks_possible<E, G>(q.device());
   // Block 0 holds the panel's first W rows.
   const int least_warps = static_cast<int>(ceil_div(Shape::W, Shape::rows_of_warp));
   int warps = spread.warps, blocks = spread.blocks;
+  // the fewer rows a block has, the sooner it is done; a panel that is nearly square is rarely well-conditioned
+  constexpr std::int64_t rows_by_products = 128;
+  const bool by_products = !spread.by_columns && warps == 0 && blocks == 0 && m >= 2 * panel.A.cols &&
+                           m <= std::int64_t(possible_by_products) * most_warps * Shape::rows_of_warp;
+  if (by_products) {
+    warps = most_warps;
+    blocks = static_cast<int>(std::clamp<std::int64_t>(ceil_div(m, rows_by_products),
+                                                       ceil_div(m, warps * Shape::rows_of_warp), possible_by_products));
+  }
   if (warps == 0) {
     warps = std::max(4, least_warps);
     if (m <= warps * Shape::rows_of_warp)
@@ -427,8 +463,8 @@ void launch(const Panel<E>& panel, Queue& q, QrPanelSpread spread) {
               blocks <= (may_cooperate ? std::max(possible, multiprocessors(q.device())) : possible),
           "qr_panel_native: ", m, " rows in ", blocks, " blocks of ", warps, " warps");
   if constexpr (may_cooperate)
-    if (blocks > possible) return launch_kernel<E, G, true>(panel, warps, blocks, q);
-  launch_kernel<E, G, false>(panel, warps, blocks, q);
+    if (blocks > possible) return launch_kernel<E, G, true>(panel, warps, blocks, false, q);
+  launch_kernel<E, G, false>(panel, warps, blocks, by_products, q);
 }
 
 }  // namespace qr_panel
@@ -439,7 +475,9 @@ std::int64_t qr_panel_width(std::int64_t m, const Queue& q) {
   using namespace qr_panel;
   DeviceScope scope(q.device());
   const int device = q.device();
-  if (m <= rows_of_cluster<E, 8>(device)) return 64;
+  // by products a strip of 32 complex columns is as much work as one of 64 real ones
+  const bool narrow = is_complex<T> && blocks_possible<E, 4>(device).by_products > 0;
+  if (!narrow && m <= rows_of_cluster<E, 8>(device)) return 64;
   if (m <= rows_of_cluster<E, 4>(device)) return 32;
   if (m <= rows_of_cluster<E, 2>(device)) return 16;
   if (m <= rows_of_cluster<E, 1>(device)) return 8;

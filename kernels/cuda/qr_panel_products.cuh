@@ -1,0 +1,438 @@
+// A strip of up to 64 columns (complex: 32) by Cholesky-QR, in one cluster: products of all rows on the tensor cores, and
+// eliminations on the square of order w, which every block makes for itself.
+//
+//   real and double of one pass (single precision, whose sums are taken in double precision)
+//     1  G = A^H A                                   each block its rows, summed over the cluster
+//     2  G = R1^H R1, R1^-1                          cholesky
+//     3  P = A_top R1^-1; L, T, B from P and R1^-1   reconstruct
+//     4  V = A B below the square on top
+//   in double precision, where the square of the condition counts:
+//     3  Q1 = A R1^-1, to V;  G = Q1^H Q1 = R2^H R2, R2 = I + Z to first order
+//     4  P = Q1_top R2^-1, R = S R2 R1; L, T, B from P and R2^-1
+//     5  V = Q1 B below the square on top
+//
+// A panel that is not well-conditioned up to the scaling of its columns, or has a column that needs no reflector, is left as it is. (Yamamoto,
+// Nakatsukasa, Yanagisawa, Fukaya: Roundoff error analysis of the CholeskyQR2 algorithm, 2015; Ballard and others:
+// Reconstructing Householder vectors from tall-skinny QR, 2014.)
+//
+// Products see a complex matrix as a real one of twice the columns, first the real parts, then the imaginary ones; a factor on
+// the right is then [Re Im; -Im Re].
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/qr_panel_tiles.cuh"
+
+namespace devobj::cuda::qr_panel {
+
+template <class E>
+struct Panel {
+  Block<E> A;          // m x w
+  Block<E> V;          // its last m rows
+  std::int64_t above;  // rows of V before them
+  Block<E> T;
+  Strided<E> tau;
+};
+
+namespace products {
+
+constexpr int warps = 8, threads = warps * warp_size;
+constexpr int unit = 16;  // rows that a warp multiplies at a time
+
+template <class E>
+using Wide = std::conditional_t<is_device_complex<E>, cuDoubleComplex, double>;
+/// A strip of up to W columns: as real numbers they are `tiles` tiles wide.
+template <class E, int W>
+struct Sizes {
+  static constexpr int parts = is_device_complex<E> ? 2 : 1, side = W / tile_side, tiles = side * parts;
+  static constexpr int gram_tiles = tiles * (tiles + 1) / 2, gram = gram_tiles * 64;
+};
+template <class E>
+constexpr bool two_passes = sizeof(real_e<E>) == 8;
+/// The largest ||C R1^-1||_F / sqrt(w), C the columns' norms: rounding errors of G grow by its square.
+template <class E>
+constexpr double condition_limit = two_passes<E> ? 30 : 500;
+
+/// Squares that are below a rounding error.
+constexpr double negligible = std::numeric_limits<double>::epsilon() / 16;
+
+template <class E, int W>
+struct Memory {
+  using D = Wide<E>;
+  using Here = Sizes<E, W>;
+  static constexpr int side = Here::side;
+  struct Square {
+    SquareOfTiles<D, side> P;
+    Triangle<D, side> X, T;
+    Triangle<D, side> N;  // R1^-H, lower
+    Reconstructed<D> diagonal;
+    double sign[W], norms[W], room[warps];
+  };
+  Triangle<D, side> R;
+  double gram[Here::gram];  // tiles on and below the diagonal, by rows
+  double received[Here::gram + max_cluster];
+  union {
+    double parts[warps][Here::gram];  // the warps' sums
+    Square square;
+  };
+  Mailbox slices, whole;
+};
+static_assert(sizeof(Memory<double, 64>) <= 227 * 1024 && sizeof(Memory<cuComplex, 32>) <= 227 * 1024);
+
+/// The block's shared memory, found anew in each function that is not inline, which would otherwise not know that it is shared.
+template <class E, int W>
+__device__ Memory<E, W>& shared_memory() {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  return *reinterpret_cast<Memory<E, W>*>(shared_bytes);
+}
+
+/// Element `offset` of tile `block` of a row of X as real numbers; both beyond the strip's columns are allowed. Another block may
+/// have written it.
+template <int side, class E>
+__device__ double element(const Block<E>& X, int w, std::int64_t i, int block, int offset) {
+  if constexpr (is_device_complex<E>) {
+    const int j = block % side * 8 + offset;
+    return j < w ? double(__ldcg(&X(i, j).x + block / side)) : 0;
+  } else {
+    const int j = block * 8 + offset;
+    return j < w ? double(__ldcg(&X(i, j))) : 0;
+  }
+}
+
+/// The part of X^H X that the rows begin ... end - 1 make. Not inline: code that is run once or twice has to be fetched first.
+template <class E, int W>
+__device__ __noinline__ void multiply_by_itself(const Block<E> X, int w, int begin, int end) {
+  auto& parts = shared_memory<E, W>().parts;
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, o = lane / 4, p = lane % 4;
+  // tiles (2 q, b) and (2 q + 1, b), b <= 2 q, together, and those on the diagonal in between
+  constexpr int tiles = Sizes<E, W>::tiles, pairs = tiles / 2;
+  double sums[pairs * pairs][4] = {}, between[pairs][2] = {}, next[2][tiles];
+  const auto load = [&](int row) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int i = row + 4 * h + p;
+#pragma unroll
+      for (int a = 0; a < tiles; ++a) next[h][a] = i < end ? element<Memory<E, W>::side>(X, w, i, a, o) : 0;
+    }
+  };
+  load(begin + 8 * warp);
+#pragma unroll 1
+  for (int row = begin + 8 * warp; row < end; row += 8 * warps) {
+    double x[2][tiles];
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int a = 0; a < tiles; ++a) x[h][a] = next[h][a];
+    load(row + 8 * warps);
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int q = 0; q < pairs; ++q) {
+#pragma unroll
+        for (int b = 0; b <= 2 * q; ++b) multiply_16x4x8(sums[q * q + b], x[h][2 * q], x[h][2 * q + 1], x[h][b]);
+        multiply_8x4x8(between[q], x[h][2 * q + 1], x[h][2 * q + 1]);
+      }
+  }
+  const auto store = [&](int a, int b, double first, double second) {
+    *reinterpret_cast<double2*>(&parts[warp][64 * (a * (a + 1) / 2 + b) + 2 * lane]) = {first, second};
+  };
+#pragma unroll
+  for (int q = 0; q < pairs; ++q) {
+#pragma unroll
+    for (int b = 0; b <= 2 * q; ++b) {
+      const double(&both)[4] = sums[q * q + b];
+      store(2 * q, b, both[0], both[1]);
+      store(2 * q + 1, b, both[2], both[3]);
+    }
+    store(2 * q + 1, 2 * q + 1, between[q][0], between[q][1]);
+  }
+}
+
+/// Of what multiply_by_itself has made: the lane's part of tile (i, j) of real numbers, straight.
+template <int h>
+__device__ double real_gram(const double* gram, int i, int j) {
+  const int r = fragment_row(), c = fragment_column(h);
+  return i >= j ? gram[64 * (i * (i + 1) / 2 + j) + 8 * r + c] : gram[64 * (j * (j + 1) / 2 + i) + 8 * c + r];
+}
+/// The same as a tile of the matrix.
+template <class D, int half>
+__device__ Fragment<D> gram_tile(const double* gram, int i, int j) {
+  Fragment<D> f = {{{real_gram<0>(gram, i, j), real_gram<1>(gram, i, j)}}};
+  if constexpr (is_device_complex<D>) {
+    f.x[0][0] += real_gram<0>(gram, half + i, half + j), f.x[0][1] += real_gram<1>(gram, half + i, half + j);
+    f.x[1][0] = real_gram<0>(gram, i, half + j) - real_gram<0>(gram, half + i, j);
+    f.x[1][1] = real_gram<1>(gram, i, half + j) - real_gram<1>(gram, half + i, j);
+  }
+  return f;
+}
+
+/// gram = the sum of all parts: every block adds up a slice of it, for all.
+template <class E, int W>
+__device__ __noinline__ void add_up(int rank, int blocks, int turn) {
+  auto& memory = shared_memory<E, W>();
+  constexpr int gram_size = Sizes<E, W>::gram;
+  const int slice = (gram_size + blocks - 1) / blocks, own = min(slice, gram_size - rank * slice);
+  if (threadIdx.x == 0 && blocks > 1) {
+    expect_bytes(memory.slices, own * blocks * static_cast<int>(sizeof(double)));
+    expect_bytes(memory.whole, gram_size * static_cast<int>(sizeof(double)));
+  }
+  __syncthreads();
+#pragma unroll 3
+  for (int e = threadIdx.x; e < gram_size; e += threads) {
+    double total = memory.parts[0][e];
+#pragma unroll
+    for (int other = 1; other < warps; ++other) total += memory.parts[other][e];
+    if (blocks == 1) {
+      memory.gram[e] = total;
+    } else {
+      const int owner = e / slice;
+      send(remote_address(&memory.received[rank * slice + e - owner * slice], owner), total,
+           remote_address(&memory.slices, owner));
+    }
+  }
+  if (blocks > 1) {
+    wait_for_bytes(memory.slices, turn);
+    for (int e = threadIdx.x; e < own; e += threads) {
+      double total = memory.received[e];
+      for (int other = 1; other < blocks; ++other) total += memory.received[other * slice + e];
+      for (int to = 0; to < blocks; ++to)
+        send(remote_address(&memory.gram[rank * slice + e], to), total, remote_address(&memory.whole, to));
+    }
+    wait_for_bytes(memory.whole, turn);
+  }
+  __syncthreads();
+}
+
+template <class E>
+__device__ void set(const Block<E>& X, std::int64_t i, int j, double value, int part) {
+  if constexpr (is_device_complex<E>)
+    (&X(i, j).x)[part] = static_cast<real_e<E>>(value);
+  else
+    X(i, j) = static_cast<E>(value);
+}
+
+/// What multiply_rows does with its result.
+enum class Into { V, both, top };
+/// The rows first_row ... last_row - 1 of from times square.X, 16 to a warp at a time: to V; to A and V, but for the square on
+/// top; or, of the square on top, to square.P, with -1 on the diagonal beyond the strip.
+template <class E, int W>
+__device__ __noinline__ void multiply_rows(const Block<E> from, const Block<E> V, const Block<E> A, int w,
+                                           int first_row, int last_row, Into into) {
+  using D = Wide<E>;
+  constexpr int side = Sizes<E, W>::side, tiles = Sizes<E, W>::tiles, parts = Sizes<E, W>::parts;
+  auto& square = shared_memory<E, W>().square;
+  const int warp = threadIdx.x / warp_size;
+  const int o = fragment_row(), end_row = into == Into::top ? w : last_row;
+#pragma unroll 1
+  for (int row0 = first_row + unit * warp; row0 < last_row; row0 += unit * warps) {
+    if (into == Into::both && row0 + unit <= w) continue;
+    double x[2][tiles][2], result[tiles][4] = {};
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int i = row0 + 8 * half + o;
+#pragma unroll
+      for (int k = 0; k < tiles; ++k)
+#pragma unroll
+        for (int h = 0; h < 2; ++h) x[half][k][h] = i < end_row ? element<side>(from, w, i, k, fragment_column(h)) : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < side; ++k)
+#pragma unroll
+      for (int c = k; c < side; ++c) {
+        const Fragment<D> b = square.X(k, c).transposed();
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          multiply_16x4x8(result[c], x[0][k][h], x[1][k][h], b.x[0][h]);
+          if constexpr (parts == 2) {
+            multiply_16x4x8(result[c], x[0][side + k][h], x[1][side + k][h], -b.x[1][h]);
+            multiply_16x4x8(result[side + c], x[0][k][h], x[1][k][h], b.x[1][h]);
+            multiply_16x4x8(result[side + c], x[0][side + k][h], x[1][side + k][h], b.x[0][h]);
+          }
+        }
+      }
+#pragma unroll
+    for (int c = 0; c < tiles; ++c)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int i = row0 + 8 * half + o, part = c / side;
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const int j = c % side * 8 + fragment_column(h);
+          double value = result[c][2 * half + h];
+          if (into == Into::top) {
+            if (i >= w || j >= w) value = i == j && part == 0 ? -1 : 0;
+            square.P(i / 8, j / 8).x[part][i % 8 * Tile<D>::pitch + j % 8] = value;
+          } else if (i < end_row && j < w && (into == Into::V || i >= w)) {
+            set(V, i, j, value, part);
+            if (into == Into::both) set(A, i, j, value, part);
+          }
+        }
+      }
+  }
+}
+
+/// A block's part of the work.
+template <class E, int W>
+struct Strip {
+  using D = Wide<E>;
+  static constexpr int side = Sizes<E, W>::side;
+  Panel<E> panel;
+  int rank, blocks;
+  int warp = static_cast<int>(threadIdx.x) / warp_size;
+  int m = static_cast<int>(panel.A.rows), w = static_cast<int>(panel.A.cols);
+  int begin = 0, end = 0;  // its rows
+  Memory<E, W>& memory = shared_memory<E, W>();
+
+  __device__ __forceinline__ bool factor() {
+    const int share = ((m + unit - 1) / unit + blocks - 1) / blocks * unit;
+    begin = min(rank * share, m), end = min(begin + share, m);
+    if (threadIdx.x == 0) {
+      open_mailbox(memory.slices);
+      open_mailbox(memory.whole);
+    }
+    __syncthreads();
+    if (blocks > 1) cluster_arrive();
+
+    multiply_by_itself<E, W>(panel.A, w, begin, end);
+    if (blocks > 1) cluster_wait();
+    add_up<E, W>(rank, blocks, 0);
+    if (!make_R1()) return false;
+    if constexpr (two_passes<E>) {
+      multiply_rows<E, W>(panel.A, panel.V, panel.A, w, begin, end, Into::V);
+      if (blocks > 1) cluster_arrive();  // the top of Q1 is in V
+      __syncthreads();
+      multiply_by_itself<E, W>(panel.V, w, begin, end);
+      if (blocks > 1) cluster_wait();
+      add_up<E, W>(rank, blocks, 1);
+      if (!make_R2()) return false;
+    }
+    const Block<E>& from = two_passes<E> ? panel.V : panel.A;
+    multiply_rows<E, W>(from, panel.V, panel.A, w, 0, W, Into::top);
+    if constexpr (two_passes<E>) multiply_R();
+    if (blocks > 1) cluster_arrive();  // this block needs the top no more
+    __syncthreads();
+    auto& square = memory.square;
+    const bool good = reconstruct_tiles(square.P, square.X, square.T, square.diagonal, square.sign, w, warp, warps);
+    if (blocks > 1) cluster_wait();
+    if (!good) return false;
+    if (rank == 0) write_square();
+    multiply_rows<E, W>(from, panel.V, panel.A, w, begin, end, Into::both);
+    return true;
+  }
+
+ private:
+  /// Whether row i or column j is beyond the strip's.
+  __device__ bool outside(int i, int j) const { return i >= w || j >= w; }
+
+  /// R = R1 and X = R1^-1. False if the panel is not well-conditioned.
+  __device__ __forceinline__ bool make_R1() {
+    auto& square = memory.square;
+    // squares within the range, and none of them NaN
+    constexpr double low = Range2<double>::good_low, high = Range2<double>::good_high;
+    bool good = true;
+    Triangle<D, side>::each(warp, warps, [&](int i, int j) {
+      Fragment<D> g = gram_tile<D, side>(memory.gram, i, j);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int row = 8 * i + fragment_row(), column = 8 * j + fragment_column(h);
+        if (outside(row, column)) g.set(h, from_parts<D>(row == column ? 1 : 0));
+        if (row == column) {
+          good = good && g.x[0][h] >= low && g.x[0][h] <= high;
+          square.norms[row] = g.x[0][h];
+        }
+      }
+      memory.R(i, j).store(g);
+    });
+    if (!__syncthreads_and(good)) return false;
+    factor_tiles(memory.R, square.N, warp, warps);
+    double squares = 0;  // of C R1^-1
+    Triangle<D, side>::each(warp, warps, [&](int i, int j) {
+      Fragment<D> n = square.N(i, j).straight();
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int row = 8 * j + fragment_row(), column = 8 * i + fragment_column(h);
+        if (row < w) squares += devobj::cuda::square(n.of(h)) * square.norms[column];
+      }
+      square.X(i, j).store_transposed(n.conjugated());
+    });
+    return add_threads(squares) <= condition_limit<E> * condition_limit<E> * w;
+  }
+  /// The sum over the block's threads, in every thread.
+  __device__ double add_threads(double x) {
+#pragma unroll
+    for (int distance = warp_size / 2; distance > 0; distance /= 2) x += shuffle_across(x, distance);
+    double* room = memory.square.room;
+    if (threadIdx.x % warp_size == 0) room[warp] = x;
+    __syncthreads();
+    double total = 0;
+#pragma unroll
+    for (int i = 0; i < warps; ++i) total += room[i];
+    return total;
+  }
+  /// R2 = I + Z, Z + Z^H = Q1^H Q1 - I: X = R2^-1 = I - Z. False if what the first order leaves out counts.
+  __device__ __forceinline__ bool make_R2() {
+    bool good = true;
+    Triangle<D, side>::each(warp, warps, [&](int i, int j) {
+      Fragment<D> x = gram_tile<D, side>(memory.gram, i, j);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int row = 8 * i + fragment_row(), column = 8 * j + fragment_column(h);
+        D z = outside(row, column) ? D{} : x.of(h);
+        if (row == column && row < w) z = sum(z, from_parts<D>(-1));
+        good = good && square(z) * w < negligible;
+        x.set(h, row > column ? D{} : row == column ? from_parts<D>(1 - re(z) / 2) : negative(z));
+      }
+      memory.square.X(i, j).store(x);
+    });
+    return __syncthreads_and(good);
+  }
+  /// R = R2 R1, in R1's place.
+  __device__ __forceinline__ void multiply_R() {
+    // (I + Z) R1 = 2 R1 - X R1, from above; two columns of tiles to a warp, a long one and a short one
+    constexpr int takers = warps / 2, turns = side > takers ? 2 : 1;
+    const int taker = warp - (warps - takers);
+#pragma unroll 1
+    for (int t = 0; t < turns && taker >= 0; ++t) {
+      const int j = t == 0 ? taker : side - 1 - taker;
+#pragma unroll 1
+      for (int i = 0; i <= j; ++i) {
+        const Fragment<D> r = memory.R(i, j).straight();
+        Fragment<D> c;
+#pragma unroll
+        for (int h = 0; h < 2; ++h) c.set(h, scaled(r.of(h), 2.0));
+#pragma unroll 2
+        for (int k = i; k <= j; ++k)
+          add_product(c, memory.square.X(i, k).straight().negated(), memory.R(k, j).transposed());
+        __syncwarp();
+        memory.R(i, j).store(c);
+      }
+    }
+  }
+
+  /// R, V and T on top, and tau.
+  __device__ __forceinline__ void write_square() {
+    const auto narrow = [](D x) { return from_parts<E>(static_cast<real_e<E>>(re(x)), static_cast<real_e<E>>(im(x))); };
+    const auto& square = memory.square;
+#pragma unroll 1
+    for (int e = threadIdx.x; e < W * W; e += threads) {
+      const int i = e % W, j = e / W, a = i / 8, b = j / 8, r = i % 8, c = j % 8;
+      if (outside(i, j)) continue;
+      if (i > j) {
+        panel.A(i, j) = panel.V(i, j) = narrow(square.P(a, b)(r, c));
+        panel.T(i, j) = E{};
+        continue;
+      }
+      const D R = scaled(memory.R(a, b)(r, c), square.sign[i]), T = square.T(a, b)(r, c);
+      panel.A(i, j) = i == j ? from_parts<E>(static_cast<real_e<E>>(re(R))) : narrow(R);
+      panel.V(i, j) = from_parts<E>(i == j ? 1 : 0);
+      panel.T(i, j) = narrow(T);
+      if (i == j) panel.tau[i] = narrow(T);
+    }
+  }
+};
+
+}  // namespace products
+}  // namespace devobj::cuda::qr_panel
