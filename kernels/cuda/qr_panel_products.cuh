@@ -65,13 +65,12 @@ struct Memory {
   using Here = Sizes<E, W>;
   static constexpr int side = Here::side;
   struct Square {
-    SquareOfTiles<D, side> P;
-    Triangle<D, side> X, T;
-    Triangle<D, side> N;  // R1^-H, lower
+    Tiles<D, side> P, X;
+    Tiles<D, side> T;  // before, R1^-H
     Reconstructed<D> diagonal;
     double sign[W], norms[W], room[warps];
   };
-  Triangle<D, side> R;
+  Tiles<D, side> R;
   double gram[Here::gram];  // tiles on and below the diagonal, by rows
   double received[Here::gram + max_cluster];
   union {
@@ -89,33 +88,26 @@ __device__ Memory<E, W>& shared_memory() {
   return *reinterpret_cast<Memory<E, W>*>(shared_bytes);
 }
 
-/// Element `offset` of tile `block` of a row of X as real numbers; both beyond the strip's columns are allowed. Another block may
-/// have written it.
-template <int side, class E>
-__device__ double element(const Block<E>& X, int w, std::int64_t i, int block, int offset) {
-  if constexpr (is_device_complex<E>) {
-    const int j = block % side * 8 + offset;
-    return j < w ? double(__ldcg(&X(i, j).x + block / side)) : 0;
-  } else {
-    const int j = block * 8 + offset;
-    return j < w ? double(__ldcg(&X(i, j))) : 0;
-  }
-}
-
 /// The part of X^H X that the rows begin ... end - 1 make. Not inline: code that is run once or twice has to be fetched first.
 template <class E, int W>
 __device__ __noinline__ void multiply_by_itself(const Block<E> X, int w, int begin, int end) {
-  auto& parts = shared_memory<E, W>().parts;
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, o = lane / 4, p = lane % 4;
   // tiles (2 q, b) and (2 q + 1, b), b <= 2 q, together, and those on the diagonal in between
-  constexpr int tiles = Sizes<E, W>::tiles, pairs = tiles / 2;
-  double sums[pairs * pairs][4] = {}, between[pairs][2] = {}, next[2][tiles];
+  constexpr int side = Sizes<E, W>::side, tiles = Sizes<E, W>::tiles, parts = Sizes<E, W>::parts, pairs = tiles / 2;
+  double sums[pairs * pairs][4] = {}, between[pairs][2] = {};
+  real_e<E> next[2][tiles];
   const auto load = [&](int row) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int i = row + 4 * h + p;
+      const auto* const x = reinterpret_cast<const real_e<E>*>(&X(i, 0));
 #pragma unroll
-      for (int a = 0; a < tiles; ++a) next[h][a] = i < end ? element<Memory<E, W>::side>(X, w, i, a, o) : 0;
+      for (int a = 0; a < side; ++a) {
+        const int j = 8 * a + o;
+#pragma unroll
+        for (int part = 0; part < parts; ++part)
+          next[h][side * part + a] = i < end && j < w ? __ldcg(x + parts * (j * X.ld) + part) : real_e<E>(0);
+      }
     }
   };
   load(begin + 8 * warp);
@@ -137,7 +129,8 @@ __device__ __noinline__ void multiply_by_itself(const Block<E> X, int w, int beg
       }
   }
   const auto store = [&](int a, int b, double first, double second) {
-    *reinterpret_cast<double2*>(&parts[warp][64 * (a * (a + 1) / 2 + b) + 2 * lane]) = {first, second};
+    *reinterpret_cast<double2*>(&shared_memory<E, W>().parts[warp][64 * (a * (a + 1) / 2 + b) + 2 * lane]) = {first,
+                                                                                                              second};
   };
 #pragma unroll
   for (int q = 0; q < pairs; ++q) {
@@ -206,16 +199,27 @@ __device__ __noinline__ void add_up(int rank, int blocks, int turn) {
   __syncthreads();
 }
 
-template <class E>
-__device__ void set(const Block<E>& X, std::int64_t i, int j, double value, int part) {
-  if constexpr (is_device_complex<E>)
-    (&X(i, j).x)[part] = static_cast<real_e<E>>(value);
-  else
-    X(i, j) = static_cast<E>(value);
-}
-
 /// What multiply_rows does with its result.
 enum class Into { V, both, top };
+/// The lane's part of a result of multiply_rows for 16 rows, c[tile][2 half + h] in row 8 half + o of the first row on.
+template <class E, int tiles>
+__device__ __forceinline__ void store_rows(const Block<E>& to, const double (&c)[tiles][4], std::int64_t row,
+                                           bool first, bool second, int w) {
+  constexpr int parts = is_device_complex<E> ? 2 : 1, side = tiles / parts;
+  real_e<E>* const lane = reinterpret_cast<real_e<E>*>(&to(row, 0));
+#pragma unroll
+  for (int t = 0; t < side; ++t)
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int j = 8 * t + fragment_column(h);
+      real_e<E>* const x = lane + parts * (j * to.ld);
+#pragma unroll
+      for (int part = 0; part < parts; ++part) {
+        if (first && j < w) x[part] = static_cast<real_e<E>>(c[side * part + t][h]);
+        if (second && j < w) x[parts * 8 + part] = static_cast<real_e<E>>(c[side * part + t][2 + h]);
+      }
+    }
+}
 /// The rows first_row ... last_row - 1 of from times square.X, 16 to a warp at a time: to V; to A and V, but for the square on
 /// top; or, of the square on top, to square.P, with -1 on the diagonal beyond the strip.
 template <class E, int W>
@@ -229,48 +233,61 @@ __device__ __noinline__ void multiply_rows(const Block<E> from, const Block<E> V
 #pragma unroll 1
   for (int row0 = first_row + unit * warp; row0 < last_row; row0 += unit * warps) {
     if (into == Into::both && row0 + unit <= w) continue;
-    double x[2][tiles][2], result[tiles][4] = {};
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int i = row0 + 8 * half + o;
-#pragma unroll
-      for (int k = 0; k < tiles; ++k)
-#pragma unroll
-        for (int h = 0; h < 2; ++h) x[half][k][h] = i < end_row ? element<side>(from, w, i, k, fragment_column(h)) : 0;
-    }
+    // beyond the last row and column, any finite numbers: what is made of such a row is not used, X is zero in such a column
+    const auto* const first = reinterpret_cast<const real_e<E>*>(&from(min(row0 + o, end_row - 1), 0));
+    const auto* const second = reinterpret_cast<const real_e<E>*>(&from(min(row0 + 8 + o, end_row - 1), 0));
+    real_e<E> x[2][tiles][2];
 #pragma unroll
     for (int k = 0; k < side; ++k)
 #pragma unroll
-      for (int c = k; c < side; ++c) {
-        const Fragment<D> b = square.X(k, c).transposed();
+      for (int h = 0; h < 2; ++h) {
+        const std::int64_t at = parts * (min(8 * k + fragment_column(h), w - 1) * from.ld);
+#pragma unroll
+        for (int part = 0; part < parts; ++part) {
+          x[0][side * part + k][h] = __ldcg(first + at + part);
+          x[1][side * part + k][h] = __ldcg(second + at + part);
+        }
+      }
+    double c[tiles][4] = {};
+#pragma unroll
+    for (int k = 0; k < side; ++k)
+#pragma unroll
+      for (int t = k; t < side; ++t) {
+        const Fragment<D> b = square.X(k, t).transposed();
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          multiply_16x4x8(result[c], x[0][k][h], x[1][k][h], b.x[0][h]);
+          const auto multiply = [&](int to, int part, double factor) {
+            multiply_16x4x8(c[to], double(x[0][side * part + k][h]), double(x[1][side * part + k][h]), factor);
+          };
+          multiply(t, 0, b.x[0][h]);
           if constexpr (parts == 2) {
-            multiply_16x4x8(result[c], x[0][side + k][h], x[1][side + k][h], -b.x[1][h]);
-            multiply_16x4x8(result[side + c], x[0][k][h], x[1][k][h], b.x[1][h]);
-            multiply_16x4x8(result[side + c], x[0][side + k][h], x[1][side + k][h], b.x[0][h]);
+            multiply(t, 1, -b.x[1][h]);
+            multiply(side + t, 0, b.x[1][h]);
+            multiply(side + t, 1, b.x[0][h]);
           }
         }
       }
+    if (into == Into::top) {
 #pragma unroll
-    for (int c = 0; c < tiles; ++c)
+      for (int t = 0; t < tiles; ++t)
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int i = row0 + 8 * half + o, part = c / side;
+        for (int half = 0; half < 2; ++half) {
+          const int i = row0 + 8 * half + o;
+          auto& tile = square.P(i / 8, t % side).x[t / side];
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const int j = c % side * 8 + fragment_column(h);
-          double value = result[c][2 * half + h];
-          if (into == Into::top) {
-            if (i >= w || j >= w) value = i == j && part == 0 ? -1 : 0;
-            square.P(i / 8, j / 8).x[part][i % 8 * Tile<D>::pitch + j % 8] = value;
-          } else if (i < end_row && j < w && (into == Into::V || i >= w)) {
-            set(V, i, j, value, part);
-            if (into == Into::both) set(A, i, j, value, part);
+          for (int h = 0; h < 2; ++h) {
+            const int j = 8 * (t % side) + fragment_column(h);
+            double value = c[t][2 * half + h];
+            if (i >= w || j >= w) value = i == j && t < side ? -1 : 0;
+            tile[o * Tile<D>::pitch + fragment_column(h)] = value;
           }
         }
-      }
+    } else {
+      const int least = into == Into::V ? 0 : w, i = row0 + o;
+      const bool stores_first = i >= least && i < end_row, stores_second = i + 8 >= least && i + 8 < end_row;
+      store_rows<E, tiles>(V, c, i, stores_first, stores_second, w);
+      if (into == Into::both) store_rows<E, tiles>(A, c, i, stores_first, stores_second, w);
+    }
   }
 }
 
@@ -333,7 +350,7 @@ struct Strip {
     // squares within the range, and none of them NaN
     constexpr double low = Range2<double>::good_low, high = Range2<double>::good_high;
     bool good = true;
-    Triangle<D, side>::each(warp, warps, [&](int i, int j) {
+    each_upper_tile<side>(warp, warps, [&](int i, int j) {
       Fragment<D> g = gram_tile<D, side>(memory.gram, i, j);
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
@@ -347,10 +364,10 @@ struct Strip {
       memory.R(i, j).store(g);
     });
     if (!__syncthreads_and(good)) return false;
-    factor_tiles(memory.R, square.N, warp, warps);
+    factor_tiles(memory.R, square.T, warp, warps);
     double squares = 0;  // of C R1^-1
-    Triangle<D, side>::each(warp, warps, [&](int i, int j) {
-      Fragment<D> n = square.N(i, j).straight();
+    each_upper_tile<side>(warp, warps, [&](int i, int j) {
+      Fragment<D> n = square.T(j, i).straight();
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const int row = 8 * j + fragment_row(), column = 8 * i + fragment_column(h);
@@ -375,7 +392,7 @@ struct Strip {
   /// R2 = I + Z, Z + Z^H = Q1^H Q1 - I: X = R2^-1 = I - Z. False if what the first order leaves out counts.
   __device__ __forceinline__ bool make_R2() {
     bool good = true;
-    Triangle<D, side>::each(warp, warps, [&](int i, int j) {
+    each_upper_tile<side>(warp, warps, [&](int i, int j) {
       Fragment<D> x = gram_tile<D, side>(memory.gram, i, j);
 #pragma unroll
       for (int h = 0; h < 2; ++h) {

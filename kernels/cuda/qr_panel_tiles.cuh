@@ -27,12 +27,15 @@ struct Fragment {
   __device__ Fragment conjugated() const {
     Fragment result = *this;
     if constexpr (parts == 2)
+#pragma unroll
       for (int h = 0; h < 2; ++h) result.x[1][h] = -x[1][h];
     return result;
   }
   __device__ Fragment negated() const {
     Fragment result;
+#pragma unroll
     for (int part = 0; part < parts; ++part)
+#pragma unroll
       for (int h = 0; h < 2; ++h) result.x[part][h] = -x[part][h];
     return result;
   }
@@ -52,6 +55,7 @@ struct alignas(16) Tile {
 
   __device__ Fragment<D> straight() const {
     Fragment<D> f;
+#pragma unroll
     for (int part = 0; part < parts; ++part) {
       const auto pair = *reinterpret_cast<const double2*>(&x[part][fragment_row() * pitch + fragment_column(0)]);
       f.x[part][0] = pair.x, f.x[part][1] = pair.y;
@@ -60,16 +64,21 @@ struct alignas(16) Tile {
   }
   __device__ Fragment<D> transposed() const {
     Fragment<D> f;
+#pragma unroll
     for (int part = 0; part < parts; ++part)
+#pragma unroll
       for (int h = 0; h < 2; ++h) f.x[part][h] = x[part][fragment_column(h) * pitch + fragment_row()];
     return f;
   }
   __device__ void store(const Fragment<D>& f) {
+#pragma unroll
     for (int part = 0; part < parts; ++part)
       *reinterpret_cast<double2*>(&x[part][fragment_row() * pitch + fragment_column(0)]) = {f.x[part][0], f.x[part][1]};
   }
   __device__ void store_transposed(const Fragment<D>& f) {
+#pragma unroll
     for (int part = 0; part < parts; ++part)
+#pragma unroll
       for (int h = 0; h < 2; ++h) x[part][fragment_column(h) * pitch + fragment_row()] = f.x[part][h];
   }
   __device__ D operator()(int i, int j) const {
@@ -91,35 +100,42 @@ __device__ __forceinline__ void add_product(Fragment<D>& c, const Fragment<D>& a
   }
 }
 
-/// A triangle of tiles; (i, j), i <= j, of an upper one, (j, i) of a lower one.
+/// A square of tiles, or a triangle of them.
 template <class D, int n>
-struct Triangle {
-  static constexpr int count = n * (n + 1) / 2;
-  Tile<D> tile[count];
-  __device__ Tile<D>& operator()(int i, int j) { return tile[j * (j + 1) / 2 + i]; }
-  __device__ const Tile<D>& operator()(int i, int j) const { return tile[j * (j + 1) / 2 + i]; }
-  /// act(i, j) for all tiles, dealt out to the warps.
-  template <class Act>
-  __device__ static void each(int warp, int warps, Act act) {
-    int j = 0;
-#pragma unroll 1
-    for (int t = warp; t < count; t += warps) {
-      while ((j + 1) * (j + 2) / 2 <= t) ++j;
-      act(t - j * (j + 1) / 2, j);
-    }
-  }
-};
-template <class D, int n>
-struct SquareOfTiles {
+struct Tiles {
   Tile<D> tile[n][n];
   __device__ Tile<D>& operator()(int i, int j) { return tile[i][j]; }
   __device__ const Tile<D>& operator()(int i, int j) const { return tile[i][j]; }
 };
+/// act(i, j) for the tiles of an upper triangle, dealt out to the warps.
+template <int n, class Act>
+__device__ __forceinline__ void each_upper_tile(int warp, int warps, Act act) {
+  int j = 0;
+#pragma unroll 1
+  for (int t = warp; t < n * (n + 1) / 2; t += warps) {
+    while ((j + 1) * (j + 2) / 2 <= t) ++j;
+    act(t - j * (j + 1) / 2, j);
+  }
+}
+/// A warp: to[e] += left right[e] for `count` tiles, `step` apart among the tiles on the right; in `to` they lie side by side.
+/// `fresh`: to has zeros.
+template <class D, bool right_transposed>
+__device__ __forceinline__ void add_products(Tile<D>* to, const Fragment<D>& left, const Tile<D>* right, int step,
+                                             int count, bool fresh) {
+#pragma unroll 2
+  for (int e = 0; e < count; ++e) {
+    Fragment<D> c;
+    if (!fresh) c = to[e].straight();
+    const Tile<D>& tile = right[e * step];
+    add_product(c, left, right_transposed ? tile.transposed() : tile.straight().conjugated());
+    to[e].store(c);
+  }
+}
 
-/// An element of a fragment of the warp: row i, column pair + odd, pair even.
+/// An element of a fragment of the warp: row i, column j, j the same in all lanes; any number beyond the tile.
 template <class D>
-__device__ __forceinline__ D element_of(const Fragment<D>& f, int i, int pair, int odd) {
-  return shuffle(f.of(odd), 4 * i + pair / 2);
+__device__ __forceinline__ D element_of(const Fragment<D>& f, int i, int j) {
+  return shuffle(f.of(j % 2), (4 * i + j / 2) % warp_size);
 }
 /// The row k of a fragment: element h is that in the lane's column.
 template <class D>
@@ -145,28 +161,29 @@ __device__ inline cuDoubleComplex inverse_of_pivot(cuDoubleComplex a) {
   return {a.x * d, -a.y * d};
 }
 
+// A warp eliminates a tile alone, so that the number of instructions counts: of the columns that are done any numbers are made,
+// and the next pivot is found beside the elimination.
+
 /// M = R^H R of a Hermitian tile; becomes R, and W = R^-H.
 template <class D>
 __device__ __forceinline__ void factor_tile(Fragment<D>& M, Fragment<D>& W) {
   const int o = fragment_row();
 #pragma unroll
   for (int h = 0; h < 2; ++h) W.set(h, from_parts<D>(o == fragment_column(h) ? 1 : 0));
-  double own = 1;  // pivot of the lane's row
-#pragma unroll 1
-  for (int pair = 0; pair < tile_side; pair += 2) {
+  double pivot = re(element_of(M, 0, 0)), own = 1;  // `own`: the pivot of the lane's row
 #pragma unroll
-    for (int odd = 0; odd < 2; ++odd) {
-      const int k = pair + odd;
-      const double pivot = re(element_of(M, k, pair, odd));
-      const D below = element_of(M, o, pair, odd);
-      const Fragment<D> row = row_of(M, k), row_of_W = row_of(W, k);
-      own = o == k ? pivot : own;
-      const D factor = o > k ? scaled(below, reciprocal(pivot)) : D{};
+  for (int k = 0; k < tile_side; ++k) {
+    const D below = element_of(M, o, k), beside = element_of(M, k, k + 1);
+    const double diagonal = re(element_of(M, k + 1, k + 1));
+    const Fragment<D> row = row_of(M, k), row_of_W = row_of(W, k);
+    const double inverse = reciprocal(pivot);
+    if (o == k) own = pivot;
+    pivot = fused(-square(beside), inverse, diagonal);
+    const D factor = o > k ? scaled(below, inverse) : D{};
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        M.set(h, minus_product(M.of(h), factor, row.of(h)));
-        W.set(h, minus_product(W.of(h), factor, row_of_W.of(h)));
-      }
+    for (int h = 0; h < 2; ++h) {
+      M.set(h, minus_product(M.of(h), factor, row.of(h)));
+      W.set(h, minus_product(W.of(h), factor, row_of_W.of(h)));
     }
   }
   double root, inverse;
@@ -178,11 +195,11 @@ __device__ __forceinline__ void factor_tile(Fragment<D>& M, Fragment<D>& W) {
   }
 }
 
-/// Of a Hermitian positive definite M (upper tiles): M = R, and N = R^-H (lower tiles, N(j, i) is its tile in row i). All threads
-/// call, M must be there for all; ends with a barrier. What is not positive definite leaves NaN in N. The first warp makes the
-/// tiles on the diagonal, the next one while the others subtract row k from what is below.
+/// Of a Hermitian positive definite M (upper tiles): M = R, and N = R^-H (lower tiles). All threads call, M must be there for
+/// all; ends with a barrier. What is not positive definite leaves NaN in N. The first warp makes the tiles on the diagonal, the next
+/// one while the others subtract row k from what is below.
 template <class D, int n>
-__device__ __forceinline__ void factor_tiles(Triangle<D, n>& M, Triangle<D, n>& N, int warp, int warps) {
+__device__ __forceinline__ void factor_tiles(Tiles<D, n>& M, Tiles<D, n>& N, int warp, int warps) {
   const auto factor_diagonal = [&](int k) {
     Fragment<D> R = M(k, k).straight(), W;
     if (k > 0) {
@@ -196,47 +213,34 @@ __device__ __forceinline__ void factor_tiles(Triangle<D, n>& M, Triangle<D, n>& 
   if (warp == 0) factor_diagonal(0);
   __syncthreads();
 #pragma unroll 1
-  for (int k = 0; k + 1 < n; ++k) {
+  for (int k = 0; k < n; ++k) {
     // row k
 #pragma unroll 1
     for (int j = warp; j < n; j += warps) {
       if (j == k) continue;
-      Tile<D>& to = j > k ? M(k, j) : N(j, k);
+      Tile<D>& to = j > k ? M(k, j) : N(k, j);
       Fragment<D> y;
       add_product(y, N(k, k).straight(), to.transposed());
       __syncwarp();
       to.store(y);
     }
     __syncthreads();
-    // the rows below
+    if (k + 1 == n) break;
+    // the rows below; N begins with zeros
     if (warp == 0) {
       factor_diagonal(k + 1);
     } else {
 #pragma unroll 1
       for (int i = k + warp; i < n; i += warps - 1) {
-        const Fragment<D> a = M(k, i).transposed().conjugated().negated();
-#pragma unroll 2
-        for (int j = 0; j < n; ++j) {
-          if ((j > k && j < i) || (i == k + 1 && j == i)) continue;
-          Tile<D>& to = j >= i ? M(i, j) : N(j, i);
-          Fragment<D> c;
-          if (j != k) c = to.straight();  // N begins with zeros there
-          add_product(c, a, (j >= i ? M(k, j) : N(j, k)).transposed());
-          to.store(c);
-        }
+        const Fragment<D> left = M(k, i).transposed().conjugated().negated();
+        const int j = i == k + 1 ? i + 1 : i;
+        add_products<D, true>(&M(i, j), left, &M(k, j), 1, n - j, false);
+        add_products<D, true>(&N(i, 0), left, &N(k, 0), 1, k, false);
+        add_products<D, true>(&N(i, k), left, &N(k, k), 1, 1, true);
       }
     }
     __syncthreads();
   }
-  // the last row of N
-#pragma unroll 1
-  for (int j = warp; j < n - 1; j += warps) {
-    Fragment<D> y;
-    add_product(y, N(n - 1, n - 1).straight(), N(j, n - 1).transposed());
-    __syncwarp();
-    N(j, n - 1).store(y);
-  }
-  __syncthreads();
 }
 
 /// What is known of a tile P on the diagonal, I - P S = L U.
@@ -245,54 +249,61 @@ struct Reconstructed {
   Tile<D> L_inverse, U;
   Tile<D> K;  // -S U^-1, transposed
 };
-/// Makes it, P = L below the diagonal and L^-1 P above it, and S. False if one of the first w columns has next to nothing
-/// below the diagonal: what is exactly nothing has no reflector in LAPACK.
-template <class D>
+/// What a warp makes of it, with an elimination of its own: P = L below the diagonal and L^-1 P above it, with U and S; or L^-1; or, of
+/// P transposed, K.
+enum class Make { P, L_inverse, K };
+
+template <Make make, class D>
 __device__ __forceinline__ bool reconstruct_tile(Fragment<D>& P, Reconstructed<D>& made, double* sign, int w) {
   const int lane = threadIdx.x % warp_size, o = fragment_row();
-  Fragment<D> L_inverse, K, U;
-  bool good = true;
+  Fragment<D> F;  // L, or L^-1, or K
 #pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    const D unit = from_parts<D>(o == fragment_column(h) ? 1 : 0);
-    L_inverse.set(h, unit);
-    K.set(h, unit);
-  }
-#pragma unroll 1
-  for (int pair = 0; pair < tile_side; pair += 2) {
+  for (int h = 0; h < 2; ++h) F.set(h, from_parts<D>(o == fragment_column(h) ? 1 : 0));
+  D pivot = element_of(P, 0, 0), own{};  // `own`: the pivot of the lane's row
 #pragma unroll
-    for (int odd = 0; odd < 2; ++odd) {
-      const int k = pair + odd;
-      const D pivot = element_of(P, k, pair, odd), below = element_of(P, o, pair, odd);
-      const Fragment<D> row = row_of(P, k), row_of_L = row_of(L_inverse, k), column_of_K = row_of(K, k);
-      // element (k, o)
-      const D left = shuffle(P.of(0), 4 * k + o / 2), right = shuffle(P.of(1), 4 * k + o / 2);
-      const D beside = choose_element(o % 2 == 0, left, right);
-      const double s = -copysign(1.0, re(pivot));
-      const D u = sum(from_parts<D>(1), scaled(pivot, -s)), inverse = scaled(inverse_of_pivot(u), -s);
-      if (lane == 0) sign[k] = s;
-      constexpr double nothing = 1e-9;
-      good = good && (k >= w || square(pivot) < 1 - nothing);
-      const D L = o > k ? product(below, inverse) : D{};
+  for (int k = 0; k < tile_side; ++k) {
+    const D beside = element_of(P, k, k + 1), below = element_of(P, k + 1, k), diagonal = element_of(P, k + 1, k + 1),
+            in_row = element_of(P, o, k);
+    const Fragment<D> row = row_of(P, k);
+    Fragment<D> row_of_F;
+    if constexpr (make != Make::P) row_of_F = row_of(F, k);
+    // -S(k, k) / U(k, k)
+    const double s = copysign(1.0, re(pivot));
+    const D inverse = scaled(inverse_of_pivot(sum(from_parts<D>(1), scaled(pivot, s))), s);
+    if (make == Make::P && o == k) own = pivot;
+    pivot = minus_product(diagonal, product(below, inverse), beside);
+    const D L = o > k ? product(in_row, inverse) : D{};
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int c = fragment_column(h);
-        // row k of U is P's with the signs of its columns, which come later
-        if (o == k && c == k) U.set(h, u);
-        if (c == k && o < k) U.set(h, scaled(P.of(h), -s));
-        if (c > k) P.set(h, minus_product(P.of(h), L, row.of(h)));
-        if (c == k && o > k) P.set(h, L);
-        L_inverse.set(h, minus_product(L_inverse.of(h), L, row_of_L.of(h)));
-        const D B = product(column_of_K.of(h), inverse);
-        if (o == k) K.set(h, B);
-        if (o > k) K.set(h, minus_product(K.of(h), B, beside));
+    for (int h = 0; h < 2; ++h) {
+      P.set(h, minus_product(P.of(h), L, row.of(h)));
+      if constexpr (make == Make::P) {
+        if (fragment_column(h) == k) F.set(h, L);
+      } else if constexpr (make == Make::L_inverse) {
+        F.set(h, minus_product(F.of(h), L, row_of_F.of(h)));
+      } else {
+        const D B = product(row_of_F.of(h), inverse);
+        if (o >= k) F.set(h, o == k ? B : minus_product(F.of(h), B, in_row));
       }
     }
   }
-  made.L_inverse.store(L_inverse);
-  made.K.store(K);
+  if constexpr (make == Make::L_inverse) made.L_inverse.store(F);
+  if constexpr (make == Make::K) made.K.store(F);
+  if constexpr (make != Make::P) return true;
+
+  const double own_sign = -copysign(1.0, re(own));
+  const D u = sum(from_parts<D>(1), scaled(own, -own_sign));
+  if (lane % 4 == 0) sign[o] = own_sign;
+  Fragment<D> U;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const int c = fragment_column(h);
+    const double column_sign = __shfl_sync(all_lanes, own_sign, 4 * c);
+    U.set(h, o == c ? u : o < c ? scaled(P.of(h), -column_sign) : D{});
+    if (o > c) P.set(h, F.of(h));
+  }
   made.U.store(U);
-  return good;
+  constexpr double nothing = 1e-9;
+  return o >= w || square(own) < 1 - nothing;
 }
 
 /// From P = Q_top, the first rows of a matrix Q with orthonormal columns, and X = R^-1, Q = A R^-1 (upper tiles):
@@ -302,36 +313,44 @@ __device__ __forceinline__ bool reconstruct_tile(Fragment<D>& P, Reconstructed<D
 ///
 /// in one elimination: step k makes column k of L, B and T from K = -S U^-1 and L^-1 of the tile on the diagonal, L = P K, B = X K,
 /// T = (U above + T) L^-H, and row k of P, L^-1 P, whose signs are found later: U(k, j) = -P(k, j) S(j, j); then subtracts
-/// L P, B P and T L^H from what is to their right. The first warp makes the tiles on the diagonal, the next one while the others
-/// subtract. False in all threads if one of the first w columns has next to nothing below the diagonal. All threads call, P and X must
+/// L P, B P and T L^H from what is to their right. Three warps make the tiles on the diagonal, the next ones while the others
+/// subtract. False in all threads if one of the first w columns has next to nothing below the diagonal: what is exactly nothing has no
+/// reflector in LAPACK. All threads call, P and X must
 /// be there for all; ends with a barrier.
 template <class D, int n>
-__device__ __forceinline__ bool reconstruct_tiles(SquareOfTiles<D, n>& P, Triangle<D, n>& X, Triangle<D, n>& T,
+__device__ __forceinline__ bool reconstruct_tiles(Tiles<D, n>& P, Tiles<D, n>& X, Tiles<D, n>& T,
                                                   Reconstructed<D>& made, double* sign, int w, int warp, int warps) {
   bool good = true;  // as the first warp knows
+  constexpr int makers = 3;
   const auto reconstruct_diagonal = [&](int k) {
-    Fragment<D> p = P(k, k).straight();
-    if (k > 0) add_product(p, P(k, k - 1).straight().negated(), P(k - 1, k).transposed());
-    if (!reconstruct_tile(p, made, sign + tile_side * k, w - tile_side * k)) good = false;
-    P(k, k).store(p);
+    const bool transposed = warp == 2;
+    Fragment<D> p = transposed ? P(k, k).transposed() : P(k, k).straight();
+    if (k > 0) {
+      const Fragment<D> left = P(k, k - 1).straight(), above = P(k - 1, k).transposed();
+      add_product(p, (transposed ? above : left).negated(), transposed ? left : above);
+    }
+    if (warp == 0)
+      good = reconstruct_tile<Make::P>(p, made, sign + tile_side * k, w - tile_side * k) && good;
+    else if (warp == 1)
+      reconstruct_tile<Make::L_inverse>(p, made, nullptr, 0);
+    else
+      reconstruct_tile<Make::K>(p, made, nullptr, 0);
+    return p;
   };
-  if (warp == 0) reconstruct_diagonal(0);
+  Fragment<D> diagonal;  // of the first warp, to be stored when the others have read what was there
+  if (warp < makers) diagonal = reconstruct_diagonal(0);
   __syncthreads();
 #pragma unroll 1
   for (int k = 0; k < n; ++k) {
-    // columns k of L, B and T, row k of P
+    if (warp == 0) P(k, k).store(diagonal);
+      // columns k of L, B and T, row k of P
 #pragma unroll 1
-    for (int task = warp; task < 2 * n; task += warps) {
-      const int line = task % n;
-      Fragment<D> c;
-      if (task < n) {
-        Tile<D>& to = line > k ? P(line, k) : X(line, k);
-        add_product(c, to.straight(), made.K.straight());
-        to.store(c);
-      } else if (line > k) {
-        add_product(c, made.L_inverse.straight(), P(k, line).transposed());
-        __syncwarp();
-        P(k, line).store(c);
+    for (int line = warp; line < n; line += warps) {
+      Fragment<D> column, row;
+      Tile<D>& to = line > k ? P(line, k) : X(line, k);
+      add_product(column, to.straight(), made.K.straight());
+      if (line > k) {
+        add_product(row, made.L_inverse.straight(), P(k, line).transposed());
       } else {
         Fragment<D> above = line == k ? made.U.straight() : T(line, k).straight();
         if (line < k) {
@@ -340,28 +359,27 @@ __device__ __forceinline__ bool reconstruct_tiles(SquareOfTiles<D, n>& P, Triang
           for (int h = 0; h < 2; ++h)
             above.set(h, sum(above.of(h), scaled(p.of(h), -sign[tile_side * k + fragment_column(h)])));
         }
-        add_product(c, above, made.L_inverse.straight().conjugated());
-        T(line, k).store(c);
+        add_product(row, above, made.L_inverse.straight().conjugated());
       }
+      __syncwarp();
+      to.store(column);
+      (line > k ? P(k, line) : T(line, k)).store(row);
     }
     __syncthreads();
     if (k + 1 == n) break;
-    if (warp == 0) {
-      reconstruct_diagonal(k + 1);
+    if (warp < makers) {
+      diagonal = reconstruct_diagonal(k + 1);
     } else {
+      const int j = k + 1;
 #pragma unroll 1
-      for (int line = warp - 1; line < n + k + 1; line += warps - 1) {
+      for (int line = warp - makers; line < n + k + 1; line += warps - makers) {
         const int i = line % n;
-        const bool of_T = line >= n;
-        const Fragment<D> a = (of_T ? T(i, k) : i > k ? P(i, k) : X(i, k)).straight().negated();
-#pragma unroll 2
-        for (int j = k + 1; j < n; ++j) {
-          if (!of_T && i == k + 1 && j == i) continue;
-          Tile<D>& to = of_T ? T(i, j) : i > k ? P(i, j) : X(i, j);
-          Fragment<D> c;
-          if (!of_T || i < k) c = to.straight();  // T begins with zeros
-          add_product(c, a, of_T ? P(j, k).straight().conjugated() : P(k, j).transposed());
-          to.store(c);
+        if (line < n) {
+          Tiles<D, n>& from = i > k ? P : X;
+          const int first = i == j ? j + 1 : j;
+          add_products<D, true>(&from(i, first), from(i, k).straight().negated(), &P(k, first), 1, n - first, false);
+        } else {  // T begins with zeros
+          add_products<D, false>(&T(i, j), T(i, k).straight().negated(), &P(j, k), n, n - j, i == k);
         }
       }
     }

@@ -135,25 +135,23 @@ __device__ void fetch(E (&to)[k][pitch], const Block<E>& V, std::int64_t first) 
   __pipeline_commit();
 }
 
-/// c += conj(v) x (step 1), as parts: c of [parts][2]
+/// c += conj(v) x (step 1) for two tiles of V, as parts: c of [parts][2 tile + 0 or 1]
 template <int parts>
-__device__ void multiply_conjugate(double (&c)[parts][2], const double (&v)[parts], const double (&x)[parts]) {
-  multiply_8x4x8(c[0], v[0], x[0]);
+__device__ void multiply_conjugate(double (&c)[parts][4], const double (&v)[2][parts], const double (&x)[parts]) {
+  multiply_16x4x8(c[0], v[0][0], v[1][0], x[0]);
   if constexpr (parts == 2) {
-    multiply_8x4x8(c[0], v[1], x[1]);
-    multiply_8x4x8(c[1], v[0], x[1]);
-    multiply_8x4x8(c[1], -v[1], x[0]);
+    multiply_16x4x8(c[0], v[0][1], v[1][1], x[1]);
+    multiply_16x4x8(c[1], v[0][0], v[1][0], x[1]);
+    multiply_16x4x8(c[1], -v[0][1], -v[1][1], x[0]);
   }
 }
-/// c -= x v
-template <int parts>
-__device__ void multiply_subtract(double (&c)[parts][2], const double (&x)[parts], const double (&v)[parts]) {
-  multiply_8x4x8(c[0], -x[0], v[0]);
-  if constexpr (parts == 2) {
-    multiply_8x4x8(c[0], x[1], v[1]);
-    multiply_8x4x8(c[1], -x[0], v[1]);
-    multiply_8x4x8(c[1], -x[1], v[0]);
-  }
+/// c -= x v (step 3): the two tiles of a real C's columns, or the parts of a complex one's
+__device__ inline void multiply_subtract(double (&c)[4], const double (&x)[2][1], const double (&v)[1]) {
+  multiply_16x4x8(c, -x[0][0], -x[1][0], v[0]);
+}
+__device__ inline void multiply_subtract(double (&c)[4], const double (&x)[1][2], const double (&v)[2]) {
+  multiply_16x4x8(c, -x[0][0], -x[0][1], v[0]);
+  multiply_16x4x8(c, x[0][1], -x[0][0], v[1]);
 }
 template <int parts, class E>
 __device__ void split(E x, double (&of)[parts]) {
@@ -191,8 +189,8 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
     const int l = 4 * s + x_part;
     t[s] = l <= x_row && x_row < T.rows ? T(l, x_row) : E{};
   }
-  // the warp's part of C: columns o + 8 n, rows row_in_unit(t, 2 i + h)
-  double c[units][column_tiles][2][parts][2];
+  // the warp's part of C: columns o + 8 n, rows row_in_unit(t, 2 i + h); its part p in c[u][t][2 (n + p) + h]
+  double c[units][2][4];
   const auto each_element = [&](auto act) {
 #pragma unroll
     for (int u = 0; u < units; ++u)
@@ -203,36 +201,40 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
 #pragma unroll
           for (int h = 0; h < 2; ++h) {
             const std::int64_t row = first_row + (warp * units + u) * unit + row_in_unit<E>(half, 2 * i + h);
-            act(c[u][n][half], h, row, first_column + 8 * n + o);
+            act(c[u][half][2 * n + h], c[u][half][2 * (n + parts - 1) + h], row, first_column + 8 * n + o);
           }
   };
-  each_element([&](double(&x)[parts][2], int h, std::int64_t row, std::int64_t column) {
+  each_element([&](double& real, double& imaginary, std::int64_t row, std::int64_t column) {
     const E value = row < C.rows && column < C.cols ? C(row, column) : E{};
-    x[0][h] = re(value);
-    if constexpr (parts == 2) x[1][h] = im(value);
+    real = re(value);
+    if constexpr (parts == 2) imaginary = im(value);
   });
   __pipeline_wait_prior(0);
   __syncthreads();
 
   // 1: the warp's W
-  double w[tiles][column_tiles][parts][2] = {};
+  double w[tiles / 2][column_tiles][parts][4] = {};
 #pragma unroll
   for (int u = 0; u < units; ++u) {
 #pragma unroll
-    for (int tile = 0; tile < tiles; ++tile) {
-      E v[2][2];
-      read_rows(&memory.V[8 * tile + o][(warp * units + u) * unit], i, v);
+    for (int tile = 0; tile < tiles; tile += 2) {
+      E v[2][2][2];
+#pragma unroll
+      for (int next = 0; next < 2; ++next)
+        read_rows(&memory.V[8 * (tile + next) + o][(warp * units + u) * unit], i, v[next]);
 #pragma unroll
       for (int half = 0; half < 2; ++half)
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          double v_parts[parts];
-          split<parts>(v[half][h], v_parts);
+          double v_parts[2][parts];
+          split<parts>(v[0][half][h], v_parts[0]);
+          split<parts>(v[1][half][h], v_parts[1]);
 #pragma unroll
           for (int n = 0; n < column_tiles; ++n) {
             double x[parts];
-            for (int p = 0; p < parts; ++p) x[p] = c[u][n][half][p][h];
-            multiply_conjugate<parts>(w[tile][n], v_parts, x);
+#pragma unroll
+            for (int p = 0; p < parts; ++p) x[p] = c[u][half][2 * (n + p) + h];
+            multiply_conjugate<parts>(w[tile / 2][n], v_parts, x);
           }
         }
     }
@@ -242,9 +244,11 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
 #pragma unroll
     for (int n = 0; n < column_tiles; ++n)
 #pragma unroll
-      for (int h = 0; h < 2; ++h)
+      for (int h = 0; h < 2; ++h) {
+        const int e = 2 * (tile % 2) + h;
         memory.parts[warp][8 * n + 2 * i + h][8 * tile + o] =
-            from_parts<Wide<E>>(w[tile][n][0][h], w[tile][n][parts - 1][h]);
+            from_parts<Wide<E>>(w[tile / 2][n][0][e], w[tile / 2][n][parts - 1][e]);
+      }
   __syncthreads();
   cluster_wait();
 
@@ -299,13 +303,12 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
         for (int half = 0; half < 2; ++half) {
           double v_parts[parts];
           split<parts>(v[half], v_parts);
-#pragma unroll
-          for (int n = 0; n < column_tiles; ++n) multiply_subtract<parts>(c[u][n][half], x[n], v_parts);
+          multiply_subtract(c[u][half], x, v_parts);
         }
       }
     }
-  each_element([&](double(&x)[parts][2], int h, std::int64_t row, std::int64_t column) {
-    if (row < C.rows && column < C.cols) C(row, column) = narrowed<E>(x[0][h], x[parts - 1][h]);
+  each_element([&](double& real, double& imaginary, std::int64_t row, std::int64_t column) {
+    if (row < C.rows && column < C.cols) C(row, column) = narrowed<E>(real, imaginary);
   });
 }
 
