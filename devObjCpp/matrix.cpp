@@ -2,33 +2,16 @@
 #include "devobj/matrix.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "blas_checks.hpp"
 #include "kernels/device.hpp"
 #include "kernels/host/team.hpp"
 #include "kernels/kernels.hpp"
-#include "memory.hpp"
-#include "staging.hpp"
-#include "transfer_pieces.hpp"
+#include "staged_transfer.hpp"
 
 namespace devobj {
 namespace {
-
-// Pageable memory travels in pieces, so that packing one piece and copying another overlap. Elements of a column with
-// gaps between them cost the CPU a multiple of their size in memory traffic: their pieces stay in its caches.
-struct Staging {
-  std::int64_t piece_bytes;
-  int pieces_in_flight;
-};
-constexpr Staging neighbours{8 << 20, 6}, with_gaps{2 << 20, 12};
-constexpr int most_in_flight = std::max(neighbours.pieces_in_flight, with_gaps.pieces_in_flight);
-constexpr std::int64_t largest_gap = 256;  // bytes; a transposed array is not meant
-template <class T> Staging staging_of(HostArray<T> host) {
-  const bool near = std::abs(host.row_stride) * std::int64_t(sizeof(T)) <= largest_gap;
-  return host.row_stride != 1 && host.row_stride != 0 && near ? with_gaps : neighbours;
-}
 
 template <class T> void check_shapes(const char* routine, HostArray<T> host, std::int64_t rows, std::int64_t cols) {
   require(host.rows == rows && host.cols == cols, routine, ": the host array is ", host.rows, " x ", host.cols,
@@ -48,71 +31,9 @@ template <class T> bool plain_columns(HostArray<T> host) {
   return kind;
 }
 
-template <class T> struct Stage {
-  PinnedBuffer buffer;
-  Event copied;
-};
-
-template <class T> T* element(HostArray<T> host, std::int64_t i, std::int64_t j) {
-  return host.data + i * host.row_stride + j * host.col_stride;
-}
-
 template <class T> void cuda_copy(T* dst, std::int64_t ldd, const T* src, std::int64_t lds, std::int64_t rows, std::int64_t cols, Queue& q) {
   cuda::DeviceScope scope(q.device());
   cuda::copy_2d(dst, ldd * sizeof(T), src, lds * sizeof(T), rows * sizeof(T), cols, q.stream());
-}
-
-template <class T> void stage_to_device(HostArray<const T> src, View<T> dst, Queue& q) {
-  const Staging staging = staging_of(src);
-  const TransferPieces pieces(dst.rows, dst.cols, sizeof(T), staging.piece_bytes, Short::first);
-  const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count());
-  Stage<T> stage[most_in_flight];
-  for (std::int64_t s = 0; s < stages; ++s)
-    stage[s].buffer = PinnedBuffer(pieces.most_elements() * sizeof(T), true);
-  host::Team::Session session(host::Team::shared());
-  WaitAtEnd wait(q);
-  Range part{0, 0};  // of the bytes
-  for (std::int64_t p = 0; p < pieces.count(); ++p) {
-    Stage<T>& s = stage[p % stages];
-    const Range r = pieces.row_range(p), c = pieces.col_range(p);
-    part = {part.end, part.end + r.size() * c.size() * std::int64_t(sizeof(T))};
-    const host::Leave leave = src.row_stride == 1 ? leave_packed(part, dst.size() * std::int64_t(sizeof(T)))
-                                                  : host::Leave::in_own_cache;
-    s.copied.wait();
-    host::pack(element(src, r.begin, c.begin), sizeof(T), r.size(), c.size(), src.row_stride, src.col_stride,
-               s.buffer.template as<T>(), r.size(), leave);
-    cuda_copy<T>(dst(r, c).data, dst.ld, s.buffer.template as<T>(), r.size(), r.size(), c.size(), q);
-    s.copied = q.record();
-  }
-  q.wait();
-}
-
-template <class T> void stage_to_host(View<T> src, HostArray<T> dst, Queue& q) {
-  const Staging staging = staging_of(dst);
-  const TransferPieces pieces(src.rows, src.cols, sizeof(T), staging.piece_bytes, Short::last);
-  const std::int64_t stages = std::min<std::int64_t>(staging.pieces_in_flight, pieces.count());
-  Stage<T> stage[most_in_flight];
-  for (std::int64_t s = 0; s < stages; ++s)
-    stage[s].buffer = PinnedBuffer(pieces.most_elements() * sizeof(T), true);
-  host::Team::Session session(host::Team::shared());
-  WaitAtEnd wait(q);
-  auto start = [&](std::int64_t p) {
-    Stage<T>& s = stage[p % stages];
-    const Range r = pieces.row_range(p), c = pieces.col_range(p);
-    cuda_copy<T>(s.buffer.template as<T>(), r.size(), src(r, c).data, src.ld, r.size(), c.size(), q);
-    s.copied = q.record();
-  };
-  for (std::int64_t p = 0; p < stages; ++p) start(p);
-  Range part{0, 0};  // of the bytes
-  for (std::int64_t p = 0; p < pieces.count(); ++p) {
-    Stage<T>& s = stage[p % stages];
-    const Range r = pieces.row_range(p), c = pieces.col_range(p);
-    part = {part.end, part.end + r.size() * c.size() * std::int64_t(sizeof(T))};
-    s.copied.wait();
-    host::unpack(s.buffer.template as<T>(), r.size(), sizeof(T), r.size(), c.size(), element(dst, r.begin, c.begin),
-                 dst.row_stride, dst.col_stride, leave_unpacked(part, src.size() * std::int64_t(sizeof(T))));
-    if (p + stages < pieces.count()) start(p + stages);
-  }
 }
 
 }  // namespace

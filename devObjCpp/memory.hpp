@@ -7,7 +7,8 @@
 namespace devobj {
 
 /// Pinned host memory for copies that run beside the caller (plain aligned memory without CUDA), from a process-wide
-/// cache: creating one of a size used before costs no system call. Its owner makes sure that copies in and out of it
+/// cache: creating one of a size used before costs no system call, and takes of those the one that was given back first,
+/// which the caches of the CPU's cores have had most time to forget. Its owner makes sure that copies in and out of it
 /// have ended before it is destroyed. Move-only. Error: out_of_memory.
 class PinnedBuffer {
  public:

@@ -14,11 +14,11 @@ namespace devobj {
 /// the first piece) or after its last (unpacking the last piece).
 enum class Short { first, last };
 
-/// [0, total) in pieces of at most `most`, in order: the short ones double from `least`, the others are equal.
+/// [0, total) in pieces of at most `most`, in order: the short ones grow by half from `least`, the others are equal.
 inline std::vector<Range> ramp(std::int64_t total, std::int64_t least, std::int64_t most, Short end) {
   std::vector<std::int64_t> sizes;
   std::int64_t left = total;
-  for (std::int64_t size = std::max<std::int64_t>(1, least); size < most && left > 2 * size; size *= 2) {
+  for (std::int64_t size = std::max<std::int64_t>(1, least); size < most && left > 2 * size; size += (size + 1) / 2) {
     sizes.push_back(size);
     left -= size;
   }
@@ -38,8 +38,8 @@ inline std::vector<Range> ramp(std::int64_t total, std::int64_t least, std::int6
 /// A rows x cols array, not empty, in pieces of at most piece_bytes: whole columns if they fit, otherwise parts of columns.
 class TransferPieces {
  public:
-  TransferPieces(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes, std::int64_t piece_bytes,
-                 Short end) {
+  TransferPieces(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes, std::int64_t piece_bytes, Short end)
+      : all_rows_(rows), element_bytes_(element_bytes) {
     const std::int64_t most = piece_bytes / element_bytes, least = short_bytes / element_bytes;
     rows_ = ramp(rows, cols == 1 ? least : most, most, end);
     cols_ = ramp(cols, least / rows, std::max<std::int64_t>(1, most / rows), end);
@@ -47,6 +47,11 @@ class TransferPieces {
   std::int64_t count() const { return std::ssize(rows_) * std::ssize(cols_); }
   Range row_range(std::int64_t p) const { return rows_[static_cast<std::size_t>(p % std::ssize(rows_))]; }
   Range col_range(std::int64_t p) const { return cols_[static_cast<std::size_t>(p / std::ssize(rows_))]; }
+  Range bytes(std::int64_t p) const {  ///< of all, in column order
+    const Range r = row_range(p), c = col_range(p);
+    const std::int64_t begin = (r.begin + c.begin * all_rows_) * element_bytes_;
+    return {begin, begin + r.size() * c.size() * element_bytes_};
+  }
   std::int64_t most_elements() const { return longest(rows_) * longest(cols_); }  ///< of a piece
 
   static constexpr std::int64_t short_bytes = 512 << 10;  ///< the shortest piece
@@ -57,17 +62,18 @@ class TransferPieces {
     for (const Range& r : ranges) most = std::max(most, r.size());
     return most;
   }
+  std::int64_t all_rows_, element_bytes_;
   std::vector<Range> rows_, cols_;
 };
 
 constexpr std::int64_t mebibyte = 1 << 20;
 
-/// How to pack the bytes `part` of `total` whose elements are neighbours. What was packed lies in the cores' own caches, from
-/// which a GPU reads at half the rate, until more is packed: the first pieces are copied before that, and after the last
-/// ones nothing more is packed.
+/// How to pack the bytes `part` of `total`. What was packed lies in the cores' own caches, from which a GPU reads at half
+/// the rate, until that much more is packed: the first pieces are copied before, and after the last ones nothing more is
+/// packed.
 inline host::Leave leave_packed(Range part, std::int64_t total) {
-  constexpr std::int64_t first = 7 * mebibyte, last = 14 * mebibyte, too_short = 2 * mebibyte;
-  const bool read_soon = part.begin < first || part.end + last > total;
+  constexpr std::int64_t caches = 14 * mebibyte, too_short = 2 * mebibyte;
+  const bool read_soon = part.begin < caches || part.end + caches > total;
   return read_soon && total >= too_short ? host::Leave::in_shared_cache : host::Leave::in_own_cache;
 }
 

@@ -131,4 +131,14 @@ void pack(const void* src, std::size_t element_bytes, std::int64_t rows, std::in
 void unpack(const void* src, std::int64_t lds, std::size_t element_bytes, std::int64_t rows, std::int64_t cols,
             void* dst, std::int64_t row_stride, std::int64_t col_stride, Leave leave = Leave::in_memory);
 
+/// One of `count` parts of about the same size.
+struct Part {
+  std::int64_t number = 0, count = 1;
+};
+/// A part of pack(), by the calling thread alone; all parts together are pack().
+void pack_part(Part part, const void* src, std::size_t element_bytes, std::int64_t rows, std::int64_t cols,
+               std::int64_t row_stride, std::int64_t col_stride, void* dst, std::int64_t ldd, Leave leave);
+void unpack_part(Part part, const void* src, std::int64_t lds, std::size_t element_bytes, std::int64_t rows,
+                 std::int64_t cols, void* dst, std::int64_t row_stride, std::int64_t col_stride, Leave leave);
+
 }  // namespace devobj::host

@@ -121,10 +121,9 @@ void copy_column(std::size_t bytes, Source src, Target dst, Index i, Index count
   copy_block(bytes, src, dst, i + done, i + count, j, j + 1);
 }
 
-/// This member's share: an equal number of elements in column order where neighbours in a column are near in memory, tiles
+/// A part of the whole: an equal number of elements in column order where neighbours in a column are near in memory, tiles
 /// otherwise (transposed arrays).
-void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target dst, Leave leave, int rank,
-                int size) noexcept {
+void copy_part(std::size_t bytes, Index rows, Index cols, Source src, Target dst, Leave leave, Part part) noexcept {
   const Index width = static_cast<Index>(bytes);
   const bool runs = src.row == width && dst.row == width;
   if (runs && src.col == rows * width && dst.col == rows * width) {  // one run
@@ -132,8 +131,9 @@ void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target ds
     cols = 1;
   }
   if (runs || cols == 1 || (std::abs(src.row) <= near && std::abs(dst.row) <= near)) {
-    const Index total = rows * cols, begin = total / size * rank + std::min<Index>(rank, total % size);
-    const Index end = begin + total / size + (rank < total % size ? 1 : 0);
+    const Index total = rows * cols, each = total / part.count, longer = total % part.count;
+    const Index begin = each * part.number + std::min(part.number, longer);
+    const Index end = begin + each + (part.number < longer ? 1 : 0);
     for (Index at = begin; at < end;) {
       const Index j = at / rows, i = at % rows, run = std::min(rows - i, end - at);
       if (runs)
@@ -146,7 +146,7 @@ void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target ds
     return;
   }
   const Index down = (rows + tile - 1) / tile, across = (cols + tile - 1) / tile, tiles = down * across;
-  for (Index t = tiles * rank / size; t < tiles * (rank + 1) / size; ++t) {
+  for (Index t = tiles * part.number / part.count; t < tiles * (part.number + 1) / part.count; ++t) {
     const Index i = t % down * tile, j = t / down * tile;
     copy_block(bytes, src, dst, i, std::min(i + tile, rows), j, std::min(j + tile, cols));
   }
@@ -155,27 +155,49 @@ void copy_share(std::size_t bytes, Index rows, Index cols, Source src, Target ds
 void copy(std::size_t bytes, Index rows, Index cols, Source src, Target dst, Leave leave) {
   if (rows <= 0 || cols <= 0 || bytes == 0) return;
   const std::size_t total = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * bytes;
-  if (total < parallel_bytes) return copy_share(bytes, rows, cols, src, dst, leave, 0, 1);
+  if (total < parallel_bytes) return copy_part(bytes, rows, cols, src, dst, leave, {0, 1});
   Team& team = Team::shared();
   const std::size_t grain = leave == Leave::in_shared_cache ? parallel_bytes / 8 : parallel_bytes / 2;  // by its time
-  team.run(threads_for(total, grain, team.size_in_step()),
-           [&](Team::Member& me) { copy_share(bytes, rows, cols, src, dst, leave, me.rank(), me.size()); });
+  team.run(threads_for(total, grain, team.size_in_step()), [&](Team::Member& me) {
+    copy_part(bytes, rows, cols, src, dst, leave, {me.rank(), me.size()});
+  });
+}
+
+Source strided_source(const void* src, std::size_t bytes, Index row_stride, Index col_stride) {
+  const Index width = static_cast<Index>(bytes);
+  return {static_cast<const unsigned char*>(src), row_stride * width, col_stride * width};
+}
+Target strided_target(void* dst, std::size_t bytes, Index row_stride, Index col_stride) {
+  const Index width = static_cast<Index>(bytes);
+  return {static_cast<unsigned char*>(dst), row_stride * width, col_stride * width};
 }
 
 }  // namespace
 
 void pack(const void* src, std::size_t element_bytes, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
           std::int64_t col_stride, void* dst, std::int64_t ldd, Leave leave) {
-  const Index width = static_cast<Index>(element_bytes);
-  copy(element_bytes, rows, cols, {static_cast<const unsigned char*>(src), row_stride * width, col_stride * width},
-       {static_cast<unsigned char*>(dst), width, ldd * width}, leave);
+  copy(element_bytes, rows, cols, strided_source(src, element_bytes, row_stride, col_stride),
+       strided_target(dst, element_bytes, 1, ldd), leave);
 }
 
 void unpack(const void* src, std::int64_t lds, std::size_t element_bytes, std::int64_t rows, std::int64_t cols,
             void* dst, std::int64_t row_stride, std::int64_t col_stride, Leave leave) {
-  const Index width = static_cast<Index>(element_bytes);
-  copy(element_bytes, rows, cols, {static_cast<const unsigned char*>(src), width, lds * width},
-       {static_cast<unsigned char*>(dst), row_stride * width, col_stride * width}, leave);
+  copy(element_bytes, rows, cols, strided_source(src, element_bytes, 1, lds),
+       strided_target(dst, element_bytes, row_stride, col_stride), leave);
+}
+
+void pack_part(Part part, const void* src, std::size_t element_bytes, std::int64_t rows, std::int64_t cols,
+               std::int64_t row_stride, std::int64_t col_stride, void* dst, std::int64_t ldd, Leave leave) {
+  if (rows <= 0 || cols <= 0 || element_bytes == 0) return;
+  copy_part(element_bytes, rows, cols, strided_source(src, element_bytes, row_stride, col_stride),
+            strided_target(dst, element_bytes, 1, ldd), leave, part);
+}
+
+void unpack_part(Part part, const void* src, std::int64_t lds, std::size_t element_bytes, std::int64_t rows,
+                 std::int64_t cols, void* dst, std::int64_t row_stride, std::int64_t col_stride, Leave leave) {
+  if (rows <= 0 || cols <= 0 || element_bytes == 0) return;
+  copy_part(element_bytes, rows, cols, strided_source(src, element_bytes, 1, lds),
+            strided_target(dst, element_bytes, row_stride, col_stride), leave, part);
 }
 
 }  // namespace devobj::host

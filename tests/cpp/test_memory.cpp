@@ -162,6 +162,20 @@ TEST(PinnedBuffers, AreReusedAndMove) {
   EXPECT_EQ(PinnedBuffer(0, false).as<void>(), nullptr);
 }
 
+TEST(PinnedBuffers, GivenBackFirstAreTakenFirst) {
+  PinnedBuffer::release_cache();
+  PinnedBuffer a(5000, false), b(5000, false), c(5000, false);
+  void* const order[] = {b.as<void>(), a.as<void>(), c.as<void>()};
+  b = PinnedBuffer();
+  a = PinnedBuffer();
+  c = PinnedBuffer();
+  PinnedBuffer again[3];
+  for (int i = 0; i < 3; ++i) {
+    again[i] = PinnedBuffer(5000, false);
+    EXPECT_EQ(again[i].as<void>(), order[i]) << i;
+  }
+}
+
 TEST(PinnedBuffers, OfGrowingSizesShareFewBlocks) {
   PinnedBuffer::release_cache();
   std::vector<void*> seen;

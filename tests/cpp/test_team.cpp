@@ -317,6 +317,16 @@ void round_trip(std::int64_t rows, std::int64_t cols, std::int64_t rs, std::int6
   for (std::int64_t j = 0; j < cols; ++j)
     for (std::int64_t i = 0; i < rows; ++i) expected[i * rs + j * cs - lowest] = src[i * rs + j * cs];
   EXPECT_TRUE(back == expected);
+
+  for (const std::int64_t parts : {std::int64_t(1), std::int64_t(7), std::min<std::int64_t>(rows * cols + 3, 100)}) {
+    std::vector<E> packed_by_parts(packed.size(), element<E>(-5)), back_by_parts(array.size(), element<E>(-9));
+    for (std::int64_t p = parts; p-- > 0;)  // in any order
+      pack_part({p, parts}, src, sizeof(E), rows, cols, rs, cs, packed_by_parts.data(), ldd, leave);
+    EXPECT_TRUE(packed_by_parts == packed) << parts << " parts";
+    for (std::int64_t p = parts; p-- > 0;)
+      unpack_part({p, parts}, packed.data(), ldd, sizeof(E), rows, cols, back_by_parts.data() - lowest, rs, cs, leave);
+    EXPECT_TRUE(back_by_parts == expected) << parts << " parts";
+  }
 }
 
 template <class E>
@@ -333,8 +343,8 @@ void round_trips() {
   round_trip<E>(700, 500, 1, 700, 700);  // one run
   round_trip<E>(701, 503, 1, 777, 703);
   round_trip<E>(5003, 61, 1, 5011, 5009);  // runs that are written past the caches
-  round_trip<E>(701, 503, 503, 1, 701);   // row-major
-  round_trip<E>(333, 401, -1, 333, 333);  // reversed
+  round_trip<E>(701, 503, 503, 1, 701);    // row-major
+  round_trip<E>(333, 401, -1, 333, 333);   // reversed
   round_trip<E>(333, 401, -3, -1200, 340);
   round_trip<E>(333, 401, 2, 667, 333);
   round_trip<E>(500, 500, 0, 1, 500);  // a row repeated
@@ -350,6 +360,8 @@ TEST(TeamCopy, PackAndUnpack) {
   round_trips<Element3>();
   pack(nullptr, 8, 0, 5, 1, 1, nullptr, 1);
   unpack(nullptr, 1, 8, 5, 0, nullptr, 1, 1);
+  pack_part({0, 1}, nullptr, 8, 0, 5, 1, 1, nullptr, 1, Leave::in_own_cache);
+  unpack_part({0, 1}, nullptr, 1, 8, 5, 0, nullptr, 1, 1, Leave::in_own_cache);
 }
 
 TEST(TeamCopy, ThreadsFor) {

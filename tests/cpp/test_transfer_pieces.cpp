@@ -33,10 +33,10 @@ std::vector<std::int64_t> sizes(std::int64_t total, std::int64_t least, std::int
   return out;
 }
 
-TEST(TransferPieces, DoubleFromTheShortest) {
+TEST(TransferPieces, GrowByHalfFromTheShortest) {
   using Sizes = std::vector<std::int64_t>;
-  EXPECT_EQ(sizes(64, 1, 8, Short::first), (Sizes{1, 2, 4, 7, 7, 7, 7, 7, 7, 7, 8}));
-  EXPECT_EQ(sizes(64, 1, 8, Short::last), (Sizes{8, 7, 7, 7, 7, 7, 7, 7, 4, 2, 1}));
+  EXPECT_EQ(sizes(64, 1, 8, Short::first), (Sizes{1, 2, 3, 5, 7, 7, 7, 8, 8, 8, 8}));
+  EXPECT_EQ(sizes(64, 1, 8, Short::last), (Sizes{8, 8, 8, 8, 7, 7, 7, 5, 3, 2, 1}));
   EXPECT_EQ(sizes(3, 1, 8, Short::first), (Sizes{1, 2}));
   EXPECT_EQ(sizes(2, 1, 8, Short::first), (Sizes{2}));
   EXPECT_EQ(sizes(20, 8, 8, Short::first), (Sizes{6, 7, 7})) << "no short ones";
@@ -62,6 +62,8 @@ TEST(TransferPieces, AreWholeColumnsOrPartsOfColumns) {
           EXPECT_TRUE(r.size() == m || c.size() == 1);
           EXPECT_LE(r.size() * c.size(), pieces.most_elements());
           elements += r.size() * c.size();
+          EXPECT_EQ(pieces.bytes(p).end, elements * bytes);
+          EXPECT_EQ(pieces.bytes(p).size(), r.size() * c.size() * bytes);
         }
         EXPECT_EQ(elements, m * n);
         EXPECT_LE(pieces.most_elements() * bytes, most);
@@ -75,8 +77,8 @@ TEST(TransferPieces, AreWholeColumnsOrPartsOfColumns) {
 TEST(TransferPieces, LeaveTheCachesThatAGpuReadsAndWritesSlowly) {
   constexpr std::int64_t M = mebibyte;
   EXPECT_EQ(leave_packed({0, M / 2}, 100 * M), Leave::in_shared_cache);
-  EXPECT_EQ(leave_packed({7 * M - 1, 8 * M}, 100 * M), Leave::in_shared_cache);
-  EXPECT_EQ(leave_packed({7 * M, 8 * M}, 100 * M), Leave::in_own_cache);
+  EXPECT_EQ(leave_packed({14 * M - 1, 15 * M}, 100 * M), Leave::in_shared_cache);
+  EXPECT_EQ(leave_packed({14 * M, 15 * M}, 100 * M), Leave::in_own_cache);
   EXPECT_EQ(leave_packed({80 * M, 86 * M}, 100 * M), Leave::in_own_cache);
   EXPECT_EQ(leave_packed({80 * M, 86 * M + 1}, 100 * M), Leave::in_shared_cache);
   EXPECT_EQ(leave_packed({99 * M, 100 * M}, 100 * M), Leave::in_shared_cache);
