@@ -210,6 +210,40 @@ TEST_P(QrNative, PanelsOfAllSpreads) {
   });
 }
 
+/// Panels that are factored by products where they are well-conditioned: blocks with few rows and with none, missing columns, the
+/// most rows of a cluster; the same bits again; and those that are not.
+TEST_P(QrNative, PanelsByProducts) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    for (auto [m, w] : {std::pair<std::int64_t, std::int64_t>{70, 32},
+                        {64, 31},
+                        {130, 64},
+                        {129, 33},
+                        {272, 49},
+                        {2049, 64},
+                        {4096, 63},
+                        {4097, 32},
+                        {8190, 30}}) {
+      const Dense<T> A = random<T>(m, w, std::uint32_t(m));
+      const PanelResult<T> r = factor_panel(A, m % 3, q()), again = factor_panel(A, m % 3, q());
+      expect_lapacks(A, r.f, lapack_qr(A), By::matrix, shape_name(m, w));
+      expect_reflector(r, m % 3, shape_name(m, w));
+      expect_same(r.f.QR, again.f.QR, "the same bits");
+      expect_same(r.Tri, again.Tri, "the same bits of T");
+    }
+    for (const double condition : {1e1, 1e2, 1e3, 1e4, 1e6, 1e12})
+      for (const std::int64_t w : {32, 64}) {
+        const Dense<T> A = with_condition<T>(700, w, condition, 4);
+        const PanelResult<T> r = factor_panel(A, 0, q());
+        const QrMeasures ours = qr_measures(A, r.f), theirs = qr_measures(A, lapack_qr(A));
+        const std::string what = std::to_string(w) + " columns, condition " + std::to_string(condition);
+        EXPECT_LE(ours.residual, 2 * theirs.residual + residual_floor) << what;
+        EXPECT_LE(ours.orthogonality, 2 * theirs.orthogonality + residual_floor) << what;
+        expect_reflector(r, 0, what);
+      }
+  });
+}
+
 /// Columns of the largest and smallest sizes beside each other, and remainders that vanish in the squares.
 TEST_P(QrNative, PanelsOfColumnsOfAllSizes) {
   if (!q().on_cuda()) return;
