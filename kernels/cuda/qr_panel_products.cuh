@@ -412,7 +412,7 @@ struct Strip {
     constexpr int takers = warps / 2, turns = side > takers ? 2 : 1;
     const int taker = warp - (warps - takers);
 #pragma unroll 1
-    for (int t = 0; t < turns && taker >= 0; ++t) {
+    for (int t = 0; t < turns && 0 <= taker && taker < side; ++t) {
       const int j = t == 0 ? taker : side - 1 - taker;
 #pragma unroll 1
       for (int i = 0; i <= j; ++i) {
