@@ -26,8 +26,8 @@ __device__ inline void sums_are_stored() {
 __device__ inline void wait_for_sums() {
   asm volatile("bar.sync 1, %0;" ::"n"(up_threads) : "memory");
 }
-/// By the ninth warp before the barrier of all, which alone would do: without it compute-sanitizer 2025.3 reports as hazards what this
-/// warp accesses before that barrier and others after it (so in a program of forty lines).
+/// By the ninth warp before the barrier of all, which alone would do: without it compute-sanitizer 2025.3 reports as hazards
+/// what this warp accesses before that barrier and others after it (so in a program of forty lines).
 __device__ inline void meet_alone() {
   asm volatile("bar.sync 2, %0;" ::"n"(warp_size) : "memory");
 }

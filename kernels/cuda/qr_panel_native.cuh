@@ -258,7 +258,8 @@ __device__ void clear_above(const Panel<E>& panel) {
     panel.V(e % panel.above - panel.above, e / panel.above) = E{};
 }
 
-// All blocks, of up to 8 warps, are one cluster or a cooperative launch. `by_products`: if the panel is well-conditioned; 8 warps.
+// All blocks, of up to 8 warps, are one cluster or a cooperative launch. `by_products`: if the panel is well-conditioned; it
+// takes 8 warps.
 template <class E, int G, bool cooperative>
 __global__ void __launch_bounds__(most_warps* warp_size, 1)
     qr_panel_native_kernel(Panel<E> panel, Grid<E> grid, bool by_products) {

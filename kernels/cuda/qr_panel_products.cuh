@@ -1,19 +1,19 @@
 // A strip of up to 64 columns (complex: 32) by Cholesky-QR, in one cluster: products of all rows on the tensor cores, and
 // eliminations on the square of order w, which every block makes for itself.
 //
-//   real and double of one pass (single precision, whose sums are taken in double precision)
+//   in single precision, computed in double precision
 //     1  G = A^H A                                   each block its rows, summed over the cluster
-//     2  G = R1^H R1, R1^-1                          cholesky
-//     3  P = A_top R1^-1; L, T, B from P and R1^-1   reconstruct
+//     2  G = R1^H R1, R1^-1                          factor_tiles
+//     3  P = A_top R1^-1; L, T, B from P and R1^-1   reconstruct_tiles
 //     4  V = A B below the square on top
-//   in double precision, where the square of the condition counts:
+//   in double precision, where the square of the condition counts, 1 and 2, then
 //     3  Q1 = A R1^-1, to V;  G = Q1^H Q1 = R2^H R2, R2 = I + Z to first order
 //     4  P = Q1_top R2^-1, R = S R2 R1; L, T, B from P and R2^-1
 //     5  V = Q1 B below the square on top
 //
-// A panel that is not well-conditioned up to the scaling of its columns, or has a column that needs no reflector, is left as it is. (Yamamoto,
-// Nakatsukasa, Yanagisawa, Fukaya: Roundoff error analysis of the CholeskyQR2 algorithm, 2015; Ballard and others:
-// Reconstructing Householder vectors from tall-skinny QR, 2014.)
+// A panel that is not well-conditioned up to the scaling of its columns, or has a column that needs no reflector, is left
+// as it is. (Yamamoto, Nakatsukasa, Yanagisawa, Fukaya: Roundoff error analysis of the CholeskyQR2 algorithm, 2015; Ballard
+// and others: Reconstructing Householder vectors from tall-skinny QR, 2014.)
 //
 // Products see a complex matrix as a real one of twice the columns, first the real parts, then the imaginary ones; a factor on
 // the right is then [Re Im; -Im Re].
@@ -81,14 +81,16 @@ struct Memory {
 };
 static_assert(sizeof(Memory<double, 64>) <= 227 * 1024 && sizeof(Memory<cuComplex, 32>) <= 227 * 1024);
 
-/// The block's shared memory, found anew in each function that is not inline, which would otherwise not know that it is shared.
+/// The block's shared memory, found anew in each function that is not inline, which would otherwise not know that it is
+/// shared.
 template <class E, int W>
 __device__ Memory<E, W>& shared_memory() {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   return *reinterpret_cast<Memory<E, W>*>(shared_bytes);
 }
 
-/// The part of X^H X that the rows begin ... end - 1 make. Not inline: code that is run once or twice has to be fetched first.
+/// The part of X^H X that the rows begin ... end - 1 make. Not inline, as all of a strip's longer steps: code that is run
+/// once has to be fetched first.
 template <class E, int W>
 __device__ __noinline__ void multiply_by_itself(const Block<E> X, int w, int begin, int end) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, o = lane / 4, p = lane % 4;
@@ -233,7 +235,7 @@ __device__ __noinline__ void multiply_rows(const Block<E> from, const Block<E> V
 #pragma unroll 1
   for (int row0 = first_row + unit * warp; row0 < last_row; row0 += unit * warps) {
     if (into == Into::both && row0 + unit <= w) continue;
-    // beyond the last row and column, any finite numbers: what is made of such a row is not used, X is zero in such a column
+    // beyond the last row and column, any finite numbers: what is made of such a row is not used, and X is zero there
     const auto* const first = reinterpret_cast<const real_e<E>*>(&from(min(row0 + o, end_row - 1), 0));
     const auto* const second = reinterpret_cast<const real_e<E>*>(&from(min(row0 + 8 + o, end_row - 1), 0));
     real_e<E> x[2][tiles][2];

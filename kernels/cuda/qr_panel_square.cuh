@@ -31,9 +31,10 @@ struct CholeskyMemory {
   real_e<E> room[square_threads / warp_size];
 };
 
-/// G = R^H R, G = gram(i, j) of order w <= W: M = R and, below it and on the diagonal, N = R^-H, by row operations on [M | N] =
-/// [G | I] that leave N = L^-1 and M = D L^H. False in all threads, with M and N undefined, unless ||C R^-1||_F <= limit sqrt(w), C the
-/// diagonal of the columns' norms (which a NaN, a zero column and squares out of range are not). All threads call.
+/// G = R^H R, G = gram(i, j) of order w <= W: M = R and, below it and on the diagonal, N = R^-H, by row operations on
+/// [M | N] = [G | I] that leave N = L^-1 and M = D L^H. False in all threads, with M and N undefined, unless
+/// ||C R^-1||_F <= limit sqrt(w), C the diagonal of the columns' norms; also for a NaN, a zero column and squares out of
+/// range. All threads call.
 template <class E, int W, class Gram>
 __device__ __forceinline__ bool cholesky(Gram gram, int w, real_e<E> limit, CholeskyMemory<E, W>& memory,
                                          Square<E, W>& M, Square<E, W>& N) {
@@ -106,8 +107,8 @@ struct ReconstructMemory {
 ///
 /// in one elimination: step k makes column k of L, T and B and finds the sign S(k, k), which of U's row k is in the columns
 /// still to come: U(k, j) = -S(j, j) P(k, j), and X(:, j) for which -X(:, j) S(j, j) is what is left of B's column to be
-/// divided, likewise. False in all threads if a column has next to nothing below the diagonal: what is exactly nothing has no reflector
-/// in LAPACK. All threads call; ends with a barrier.
+/// divided, likewise. False in all threads if a column has next to nothing below the diagonal: what is exactly nothing has
+/// no reflector in LAPACK. All threads call; ends with a barrier.
 template <class E, int W>
 __device__ __forceinline__ bool reconstruct(Square<E, W>& P, Square<E, W>& X, Square<E, W>& T, int w,
                                             ReconstructMemory<E, W>& memory) {

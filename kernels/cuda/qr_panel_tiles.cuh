@@ -146,13 +146,6 @@ __device__ __forceinline__ Fragment<D> row_of(const Fragment<D>& f, int k) {
   return row;
 }
 
-template <class D>
-__device__ D choose_element(bool first, D a, D b) {
-  if constexpr (is_device_complex<D>)
-    return {first ? a.x : b.x, first ? a.y : b.y};
-  else
-    return first ? a : b;
-}
 __device__ inline double inverse_of_pivot(double a) {
   return reciprocal(a);
 }
@@ -195,9 +188,9 @@ __device__ __forceinline__ void factor_tile(Fragment<D>& M, Fragment<D>& W) {
   }
 }
 
-/// Of a Hermitian positive definite M (upper tiles): M = R, and N = R^-H (lower tiles). All threads call, M must be there for
-/// all; ends with a barrier. What is not positive definite leaves NaN in N. The first warp makes the tiles on the diagonal, the next
-/// one while the others subtract row k from what is below.
+/// Of a Hermitian positive definite M (upper tiles): M = R, and N = R^-H (lower tiles). All threads call, M must be there
+/// for all; ends with a barrier. What is not positive definite leaves NaN in N. The first warp makes the tiles on the
+/// diagonal, the next one while the others subtract row k from what is below.
 template <class D, int n>
 __device__ __forceinline__ void factor_tiles(Tiles<D, n>& M, Tiles<D, n>& N, int warp, int warps) {
   const auto factor_diagonal = [&](int k) {
@@ -249,10 +242,11 @@ struct Reconstructed {
   Tile<D> L_inverse, U;
   Tile<D> K;  // -S U^-1, transposed
 };
-/// What a warp makes of it, with an elimination of its own: P = L below the diagonal and L^-1 P above it, with U and S; or L^-1; or, of
-/// P transposed, K.
+/// What a warp makes of it, with an elimination of its own: P = L below the diagonal and L^-1 P above it, with U and S; or
+/// L^-1; or, of P transposed, K.
 enum class Make { P, L_inverse, K };
-
+/// S, of eight elements, is written with P. False, then, in the lanes of those of the first w columns that have next to
+/// nothing below the diagonal: what is exactly nothing has no reflector in LAPACK.
 template <Make make, class D>
 __device__ __forceinline__ bool reconstruct_tile(Fragment<D>& P, Reconstructed<D>& made, double* sign, int w) {
   const int lane = threadIdx.x % warp_size, o = fragment_row();
@@ -311,11 +305,10 @@ __device__ __forceinline__ bool reconstruct_tile(Fragment<D>& P, Reconstructed<D
 ///   I - P S = L U,  S(j, j) = -sign of L^-1 P's diagonal (LAPACK's signs; |U(j, j)| >= 1, hence no pivots)
 ///   P = L below the diagonal,  X = B = -R^-1 S U^-1,  T = U L^-H (upper tiles),  sign = S's diagonal
 ///
-/// in one elimination: step k makes column k of L, B and T from K = -S U^-1 and L^-1 of the tile on the diagonal, L = P K, B = X K,
-/// T = (U above + T) L^-H, and row k of P, L^-1 P, whose signs are found later: U(k, j) = -P(k, j) S(j, j); then subtracts
-/// L P, B P and T L^H from what is to their right. Three warps make the tiles on the diagonal, the next ones while the others
-/// subtract. False in all threads if one of the first w columns has next to nothing below the diagonal: what is exactly nothing has no
-/// reflector in LAPACK. All threads call, P and X must
+/// in one elimination: step k makes column k of L, B and T from K = -S U^-1 and L^-1 of the tile on the diagonal, L = P K,
+/// B = X K, T = (U above + T) L^-H, and row k of P, L^-1 P, whose signs are found later: U(k, j) = -P(k, j) S(j, j); then
+/// subtracts L P, B P and T L^H from what is to their right. Three warps make the tiles on the diagonal, the next ones while
+/// the others subtract. False in all threads if reconstruct_tile is for one of the w columns. All threads call, P and X must
 /// be there for all; ends with a barrier.
 template <class D, int n>
 __device__ __forceinline__ bool reconstruct_tiles(Tiles<D, n>& P, Tiles<D, n>& X, Tiles<D, n>& T,

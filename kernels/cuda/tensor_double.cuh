@@ -13,8 +13,8 @@ __device__ inline void multiply_8x4x8(double (&c)[2], double a, double b) {
       : "d"(a), "d"(b));
 }
 
-/// The same for A 16 x 4 and c 16 x 8, of which the lane has A(o, i) and A(o + 8, i), c(o, 2 i), c(o, 2 i + 1) and these of row o + 8. A
-/// Hopper GPU does twice as many of these multiplications in a cycle.
+/// The same for A 16 x 4 and c 16 x 8, of which the lane has A(o, i) and A(o + 8, i), c(o, 2 i), c(o, 2 i + 1) and these of
+/// row o + 8. A Hopper GPU does twice as many of these multiplications in a cycle.
 __device__ inline void multiply_16x4x8(double (&c)[4], double a, double a_below, double b) {
 #if __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
