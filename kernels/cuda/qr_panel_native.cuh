@@ -21,16 +21,10 @@
 // sums are taken again.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <limits>
-
-#include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/qr_panel_exchange.cuh"
-#include "kernels/cuda/qr_panel_products.cuh"
 #include "kernels/cuda/qr_panel_reflector.cuh"
+#include "kernels/cuda/qr_panel_strip.cuh"
 #include "kernels/cuda/qr_panel_triangle.cuh"
-#include "kernels/qr_panel_native.hpp"
 
 namespace devobj::cuda {
 namespace qr_panel {
@@ -245,11 +239,6 @@ __device__ __forceinline__ void eliminate(E (&a)[Geometry<E, G>::R][slots], cons
 template <class E, int G>
 constexpr bool has_products = products::Sizes<E, slots * G>::tiles == 4 || products::Sizes<E, slots * G>::tiles == 8;
 
-/// Their shared memory.
-template <class E, int G>
-constexpr std::size_t products_bytes = std::max(sizeof(products::Memory<E, slots * G>),
-                                                sizeof(SharedMemory<E, slots * G>));
-
 /// Zeros above the panel's part of V.
 template <class E>
 __device__ void clear_above(const Panel<E>& panel) {
@@ -351,175 +340,5 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (in_cluster) cluster_wait();
 }
 
-// ---- launch ----
-
-/// Blocks of a cluster that the device can run, with all their shared memory: 16, 8, ..., 1 without clusters, 0 if
-/// none; and of one that may work by products, which needs more.
-struct Possible {
-  int blocks = 0, by_products = 0;
-};
-template <class E, int G>
-Possible find_possible() {
-  const auto kernel = qr_panel_native_kernel<E, G, false>;
-  constexpr int bytes = sizeof(SharedMemory<E, Geometry<E, G>::W>), threads = most_warps * warp_size;
-  Possible possible;
-  possible.blocks = largest_cluster(kernel, threads, bytes);
-  if constexpr (has_products<E, G>)
-    if (possible.blocks > 0) possible.by_products = largest_cluster(kernel, threads, products_bytes<E, G>);
-  if (possible.by_products > 0) return possible;
-  // no clusters, or more shared memory than this GPU has
-  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess)
-    possible.blocks = std::max(possible.blocks, 1);
-  cudaGetLastError();
-  return possible;
-}
-template <class E, int G>
-Possible blocks_possible(int device) {
-  static Possible known[64] = {};
-  if (device < 0 || device >= 64) return find_possible<E, G>();
-  if (known[device].blocks == 0) known[device] = find_possible<E, G>();
-  return known[device];
-}
-
-inline int multiprocessors(int device) {
-  int count = 0;
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "qr_panel_native");
-  return count;
-}
-/// Rows that the widest cluster holds, and all blocks of a cooperative launch together.
-template <class E, int G>
-std::int64_t rows_of_cluster(int device) {
-  return std::int64_t(blocks_possible<E, G>(device).blocks) * most_warps * Geometry<E, G>::rows_of_warp;
-}
-template <class E, int G>
-std::int64_t rows_of_grid(int device) {
-  return std::int64_t(multiprocessors(device)) * most_warps * Geometry<E, G>::rows_of_warp;
-}
-
-template <class E, int G, bool cooperative>
-void launch_kernel(const Panel<E>& panel, int warps, int blocks, bool by_products, Queue& q) {
-  constexpr int W = Geometry<E, G>::W;
-  cudaLaunchConfig_t config = {};
-  cudaLaunchAttribute attribute = {};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(warps * warp_size);
-  config.dynamicSmemBytes = by_products ? products_bytes<E, G> : sizeof(SharedMemory<E, W>);
-  config.stream = stream_of(q);
-  config.attrs = &attribute;
-  config.numAttrs = blocks > 1 ? 1 : 0;
-  Grid<E> grid = {};
-  if constexpr (cooperative) {
-    // a line for the counter, the sums, the row
-    constexpr std::size_t line = 256;
-    const std::size_t sums = 2 * std::size_t(blocks) * W;
-    require(line + (sums + 2 * W) * sizeof(E) <= qr_panel_scratch_bytes, "qr_panel_native: ", blocks, " blocks");
-    char* memory = static_cast<char*>(q.scratch(qr_panel_scratch_bytes));
-    grid.count = reinterpret_cast<unsigned*>(memory);
-    grid.sums = reinterpret_cast<E*>(memory + line);
-    grid.row = grid.sums + sums;
-    check(cudaMemsetAsync(grid.count, 0, sizeof(unsigned), config.stream), "qr_panel_native");
-    check(cudaFuncSetAttribute(qr_panel_native_kernel<E, G, true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(config.dynamicSmemBytes)),
-          "qr_panel_native");
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-  } else {
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = blocks;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  }
-  check(cudaLaunchKernelEx(&config, qr_panel_native_kernel<E, G, cooperative>, panel, grid, by_products),
-        "qr_panel_native");
-  q.launched("qr_panel_native");
-}
-
-template <class E, int G>
-void launch(const Panel<E>& panel, Queue& q, QrPanelSpread spread) {
-  using Shape = Geometry<E, G>;
-  const std::int64_t m = panel.A.rows;
-  const auto [possible, possible_by_products] = blocks_possible<E, G>(q.device());
-  // Block 0 holds the panel's first W rows.
-  const int least_warps = static_cast<int>(ceil_div(Shape::W, Shape::rows_of_warp));
-  int warps = spread.warps, blocks = spread.blocks;
-  // the fewer rows a block has, the sooner it is done; a panel that is nearly square is rarely well-conditioned
-  constexpr std::int64_t rows_by_products = 128;
-  const bool by_products = !spread.by_columns && warps == 0 && blocks == 0 && m >= 2 * panel.A.cols &&
-                           m <= std::int64_t(possible_by_products) * most_warps * Shape::rows_of_warp;
-  if (by_products) {
-    warps = most_warps;
-    blocks = static_cast<int>(std::clamp<std::int64_t>(ceil_div(m, rows_by_products),
-                                                       ceil_div(m, warps * Shape::rows_of_warp), possible_by_products));
-  }
-  if (warps == 0) {
-    warps = std::max(4, least_warps);
-    if (m <= warps * Shape::rows_of_warp)
-      warps = std::max(least_warps, static_cast<int>(ceil_div(m, Shape::rows_of_warp)));
-    else if (m > std::int64_t(possible) * warps * Shape::rows_of_warp)
-      warps = most_warps;
-  }
-  if (blocks == 0) blocks = static_cast<int>(ceil_div(m, warps * Shape::rows_of_warp));
-  constexpr bool may_cooperate = G <= 4;
-  require(m <= std::int64_t(blocks) * warps * Shape::rows_of_warp && warps <= most_warps && warps >= least_warps &&
-              (blocks == 1 || warps >= cluster_warps) &&
-              blocks <= (may_cooperate ? std::max(possible, multiprocessors(q.device())) : possible),
-          "qr_panel_native: ", m, " rows in ", blocks, " blocks of ", warps, " warps");
-  if constexpr (may_cooperate)
-    if (blocks > possible) return launch_kernel<E, G, true>(panel, warps, blocks, false, q);
-  launch_kernel<E, G, false>(panel, warps, blocks, by_products, q);
-}
-
 }  // namespace qr_panel
-
-template <class T>
-std::int64_t qr_panel_width(std::int64_t m, const Queue& q) {
-  using E = device_t<T>;
-  using namespace qr_panel;
-  DeviceScope scope(q.device());
-  const int device = q.device();
-  // by products a strip of 32 complex columns is as much work as one of 64 real ones
-  const bool narrow = is_complex<T> && blocks_possible<E, 4>(device).by_products > 0;
-  if (!narrow && m <= rows_of_cluster<E, 8>(device)) return 64;
-  if (m <= rows_of_cluster<E, 4>(device)) return 32;
-  if (m <= rows_of_cluster<E, 2>(device)) return 16;
-  if (m <= rows_of_cluster<E, 1>(device)) return 8;
-  // the wider the fewer exchanges, the narrower the fewer multiprocessors are taken from the updates
-  if (m <= rows_of_grid<E, 4>(device) / 4) return 32;
-  if (m <= rows_of_grid<E, 2>(device) / 2) return 16;
-  if (m <= rows_of_grid<E, 1>(device)) return 8;
-  return 0;
-}
-
-template <class T>
-void qr_panel_native(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q, QrPanelSpread spread) {
-  using E = device_t<T>;
-  if (A.empty()) return;
-  DeviceScope scope(q.device());
-  qr_panel::Panel<E> panel{block_of(A), block_of(V), V.rows - A.rows, block_of(Tri), vector_of(tau)};
-  panel.V.data += panel.above;
-  int groups = spread.groups;
-  for (int g = 1; groups == 0 && g <= 8; g *= 2)
-    if (A.cols <= 8 * g) groups = g;
-  require(A.cols <= 8 * groups && A.cols <= A.rows, "qr_panel_native: the panel is ", A.rows, " x ", A.cols);
-  switch (groups) {
-    case 1:
-      return qr_panel::launch<E, 1>(panel, q, spread);
-    case 2:
-      return qr_panel::launch<E, 2>(panel, q, spread);
-    case 4:
-      return qr_panel::launch<E, 4>(panel, q, spread);
-    default:
-      return qr_panel::launch<E, 8>(panel, q, spread);
-  }
-}
-
-template <class T>
-void qr_panel_native(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q) {
-  qr_panel_native(A, tau, V, Tri, q, QrPanelSpread{});
-}
-
-#define DEVOBJ_INSTANTIATE_QR_PANEL(T)                                          \
-  template std::int64_t qr_panel_width<T>(std::int64_t, const Queue&);          \
-  template void qr_panel_native<T>(View<T>, View<T>, View<T>, View<T>, Queue&); \
-  template void qr_panel_native<T>(View<T>, View<T>, View<T>, View<T>, Queue&, QrPanelSpread);
-
 }  // namespace devobj::cuda

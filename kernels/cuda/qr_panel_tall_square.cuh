@@ -1,7 +1,7 @@
 // qr_panel_tall: the work on the square of order w, one block for each kernel.
 #pragma once
 
-#include "kernels/cuda/qr_panel_native.cuh"
+#include "kernels/cuda/qr_panel_launch.cuh"
 #include "kernels/cuda/qr_panel_square.cuh"
 
 namespace devobj::cuda::qr_panel::tall {
