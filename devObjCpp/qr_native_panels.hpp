@@ -79,11 +79,10 @@ class NativePanels {
   }
 
  private:
-  /// Panels of more rows are factored by products: their columns cost less then than in a cluster, whose registers hold
-  /// few columns of so many rows.
+  /// Strips of more rows are qr_panel_tall's: the registers of a cluster hold few columns of so many rows.
   static constexpr std::int64_t cluster_rows = 8192;
 
-  /// Whether a strip of `rows` rows is factored by products; also where a cluster's registers hold too few columns.
+  /// Whether a strip of `rows` rows is qr_panel_tall's; also where a cluster's registers hold too few columns.
   static bool is_tall(std::int64_t rows, const Queue& q) {
     constexpr std::int64_t too_few = 8;
     return rows > cluster_rows || cuda::qr_panel_width<T>(rows, q) <= too_few;

@@ -122,4 +122,17 @@ __device__ E shuffle_across(E x, int distance) {
     return __shfl_xor_sync(all_lanes, x, distance);
 }
 
+/// The sum over the threads of a block of `warps` warps, in every thread. All of them must call; `room` is shared memory.
+template <int warps, class Real>
+__device__ Real block_sum(Real x, Real (&room)[warps]) {
+#pragma unroll
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) x += shuffle_across(x, distance);
+  if (threadIdx.x % warp_size == 0) room[threadIdx.x / warp_size] = x;
+  __syncthreads();
+  Real total = 0;
+#pragma unroll
+  for (int i = 0; i < warps; ++i) total += room[i];
+  return total;
+}
+
 }  // namespace devobj::cuda

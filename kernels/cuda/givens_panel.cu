@@ -96,7 +96,7 @@ GivensPanel<T>::GivensPanel(std::int64_t m, Queue& q)
       YW_(m, 2 * width, q),
       factors_(width, factors_columns, q) {
   DeviceScope scope(q.device());
-  overlaps_ = clusters_usable(finish_kernel<device_t<T>>);
+  overlaps_ = overlap_usable(finish_kernel<device_t<T>>, q.device());
 }
 
 template <class T>

@@ -1,4 +1,5 @@
-// qr_panel_native: Householder QR of a narrow panel, held in the registers of one cluster of blocks.
+// qr_panel_native: Householder QR of a narrow panel on one cluster of blocks: by products (qr_panel_strip.cuh) if it is
+// well-conditioned, otherwise column by column, held in the cluster's registers:
 //
 // The panel has w <= W = 8 G columns. A warp's lanes are G groups of NP = 32 / G; lane (g, p) holds rows p, p + NP, ...
 // (R of them) of the columns g, g + G, ..., g + 7 G (its eight slots):

@@ -9,18 +9,6 @@
 
 namespace devobj::cuda::qr_panel {
 
-/// The sum over the block's threads, in every thread.
-template <class Real>
-__device__ Real block_sum(Real x, Real* room) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) x += shuffle_across(x, distance);
-  if (threadIdx.x % warp_size == 0) room[threadIdx.x / warp_size] = x;
-  __syncthreads();
-  Real total = 0;
-  for (int i = 0; i < square_threads / warp_size; ++i) total += room[i];
-  return total;
-}
-
 /// What cholesky has in shared memory.
 template <class E, int W>
 struct CholeskyMemory {

@@ -104,19 +104,7 @@ struct Strip {
       }
       square.X(i, j).store_transposed(n.conjugated());
     });
-    return add_threads(squares) <= condition_limit<E> * condition_limit<E> * w;
-  }
-  /// The sum over the block's threads, in every thread.
-  __device__ double add_threads(double x) {
-#pragma unroll
-    for (int distance = warp_size / 2; distance > 0; distance /= 2) x += shuffle_across(x, distance);
-    double* room = memory.square.room;
-    if (threadIdx.x % warp_size == 0) room[warp] = x;
-    __syncthreads();
-    double total = 0;
-#pragma unroll
-    for (int i = 0; i < warps; ++i) total += room[i];
-    return total;
+    return block_sum(squares, square.room) <= condition_limit<E> * condition_limit<E> * w;
   }
   /// R2 = I + Z, Z + Z^H = Q1^H Q1 - I: X = R2^-1 = I - Z. False if what the first order leaves out counts.
   __device__ __forceinline__ bool make_R2() {
