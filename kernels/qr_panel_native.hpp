@@ -18,6 +18,10 @@ std::int64_t qr_panel_width(std::int64_t m, const Queue& q);
 template <class T>
 void qr_panel_native(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q);
 
+/// Whether qr_panel_native tries to make such a panel by products, not column by column.
+template <class T>
+bool qr_panel_by_products(std::int64_t m, std::int64_t w, const Queue& q);
+
 /// The part of a queue's scratch memory that a panel may need, to be had beforehand by q.scratch(...).
 inline constexpr std::size_t qr_panel_scratch_bytes = 6 << 20;
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/cuda/arithmetic.cuh"
+#include "kernels/qr_panel_native.hpp"
 #include "kernels/qr_update.hpp"
 
 namespace devobj::cuda {
@@ -353,6 +354,14 @@ void launch(View<T> A, View<T> V, View<T> Tri, Queue& q) {
   if constexpr (bytes > 48 * 1024)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "qr_block");
   kernel<<<1, threads, bytes, stream_of(q)>>>(block_of(A), block_of(V), block_of(Tri));
+  q.launched("qr_block");
+}
+
+/// Whether qr_panel_native is faster than the kernel above (docs/qr-update.md).
+template <class T>
+bool by_products_pays(std::int64_t rows, std::int64_t cols, const Queue& q) {
+  const bool pays = is_complex<T> ? cols > 8 && rows >= 160 : cols > 16;
+  return pays && qr_panel_by_products<T>(rows, cols, q);
 }
 
 }  // namespace
@@ -363,6 +372,12 @@ void qr_block(View<T> A, View<T> V, View<T> Tri, Queue& q) {
   DeviceScope scope(q.device());
   require(A.rows <= qr_block_rows && A.cols <= qr_block_cols<T>(A.rows), "qr_block: A is ", A.rows, " x ", A.cols,
           ", must be at most ", qr_block_rows, " x ", qr_block_cols<T>(A.rows));
+  if (by_products_pays<T>(A.rows, A.cols, q)) {
+    const View<T> tau(static_cast<T*>(q.scratch(A.cols * sizeof(T))), A.cols, 1);
+    qr_panel_native(A, tau, V, Tri, q);
+    laset(Uplo::Lower, T(0), T(0), A({1, A.rows}, {0, A.cols}), q);
+    return;
+  }
   // columns of a warp, by the registers that they take
   constexpr int most = qr_block_cols<T>(1) / warps, middle = qr_block_cols<T>(256) / warps,
                 fewest = qr_block_cols<T>(qr_block_rows) / warps;
@@ -384,7 +399,6 @@ void qr_block(View<T> A, View<T> V, View<T> Tri, Queue& q) {
     launch<T, 16, fewest>(A, V, Tri, q);
   else
     launch<T, 18, fewest>(A, V, Tri, q);
-  q.launched("qr_block");
 }
 
 #define INSTANTIATE(T) template void qr_block(View<T>, View<T>, View<T>, Queue&);

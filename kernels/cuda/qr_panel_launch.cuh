@@ -44,6 +44,13 @@ Possible blocks_possible(int device) {
   return known[device];
 }
 
+/// Whether a panel may be made by products. One that is nearly square is rarely well-conditioned.
+template <class E, int G>
+bool by_products_at(std::int64_t m, std::int64_t w, int device) {
+  return m >= 2 * w &&
+         m <= std::int64_t(blocks_possible<E, G>(device).by_products) * most_warps * Geometry<E, G>::rows_of_warp;
+}
+
 inline int multiprocessors(int device) {
   int count = 0;
   check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "qr_panel_native");
@@ -57,6 +64,13 @@ std::int64_t rows_of_cluster(int device) {
 template <class E, int G>
 std::int64_t rows_of_grid(int device) {
   return std::int64_t(multiprocessors(device)) * most_warps * Geometry<E, G>::rows_of_warp;
+}
+
+/// Of eight columns each: 1, 2, 4 or 8; 0 if there are more columns.
+inline int groups_of(std::int64_t w) {
+  for (int g = 1; g <= 8; g *= 2)
+    if (w <= 8 * g) return g;
+  return 0;
 }
 
 template <class E, int G, bool cooperative>
@@ -104,10 +118,10 @@ void launch(const Panel<E>& panel, Queue& q, QrPanelSpread spread) {
   // Block 0 holds the panel's first W rows.
   const int least_warps = static_cast<int>(ceil_div(Shape::W, Shape::rows_of_warp));
   int warps = spread.warps, blocks = spread.blocks;
-  // the fewer rows a block has, the sooner it is done; a panel that is nearly square is rarely well-conditioned
+  // the fewer rows a block has, the sooner it is done
   constexpr std::int64_t rows_by_products = 128;
-  const bool by_products = !spread.by_columns && warps == 0 && blocks == 0 && m >= 2 * panel.A.cols &&
-                           m <= std::int64_t(possible_by_products) * most_warps * Shape::rows_of_warp;
+  const bool by_products =
+      !spread.by_columns && warps == 0 && blocks == 0 && by_products_at<E, G>(m, panel.A.cols, q.device());
   if (by_products) {
     warps = most_warps;
     blocks = static_cast<int>(std::clamp<std::int64_t>(ceil_div(m, rows_by_products),
@@ -153,15 +167,32 @@ std::int64_t qr_panel_width(std::int64_t m, const Queue& q) {
 }
 
 template <class T>
+bool qr_panel_by_products(std::int64_t m, std::int64_t w, const Queue& q) {
+  using E = device_t<T>;
+  using namespace qr_panel;
+  DeviceScope scope(q.device());
+  switch (groups_of(w)) {
+    case 1:
+      return by_products_at<E, 1>(m, w, q.device());
+    case 2:
+      return by_products_at<E, 2>(m, w, q.device());
+    case 4:
+      return by_products_at<E, 4>(m, w, q.device());
+    case 8:
+      return by_products_at<E, 8>(m, w, q.device());
+    default:
+      return false;
+  }
+}
+
+template <class T>
 void qr_panel_native(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q, QrPanelSpread spread) {
   using E = device_t<T>;
   if (A.empty()) return;
   DeviceScope scope(q.device());
   qr_panel::Panel<E> panel{block_of(A), block_of(V), V.rows - A.rows, block_of(Tri), vector_of(tau)};
   panel.V.data += panel.above;
-  int groups = spread.groups;
-  for (int g = 1; groups == 0 && g <= 8; g *= 2)
-    if (A.cols <= 8 * g) groups = g;
+  const int groups = spread.groups != 0 ? spread.groups : qr_panel::groups_of(A.cols);
   require(A.cols <= 8 * groups && A.cols <= A.rows, "qr_panel_native: the panel is ", A.rows, " x ", A.cols);
   switch (groups) {
     case 1:
@@ -180,9 +211,10 @@ void qr_panel_native(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q) {
   qr_panel_native(A, tau, V, Tri, q, QrPanelSpread{});
 }
 
-#define DEVOBJ_INSTANTIATE_QR_PANEL(T)                                          \
-  template std::int64_t qr_panel_width<T>(std::int64_t, const Queue&);          \
-  template void qr_panel_native<T>(View<T>, View<T>, View<T>, View<T>, Queue&); \
+#define DEVOBJ_INSTANTIATE_QR_PANEL(T)                                             \
+  template std::int64_t qr_panel_width<T>(std::int64_t, const Queue&);             \
+  template bool qr_panel_by_products<T>(std::int64_t, std::int64_t, const Queue&); \
+  template void qr_panel_native<T>(View<T>, View<T>, View<T>, View<T>, Queue&);    \
   template void qr_panel_native<T>(View<T>, View<T>, View<T>, View<T>, Queue&, QrPanelSpread);
 
 }  // namespace devobj::cuda
