@@ -1,6 +1,6 @@
 // Where algorithms multiply single precision matrices by six bfloat16 products (kernels/cuda/gemm_six_bf16.cu), complex
-// ones as real (kernels/cuda/gemm_as_real.cu): the thresholds, and the products in pieces of a depth that stays accurate.
-// Everywhere else a SixBf16 is off, and the algorithms call gemm.
+// ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too: the thresholds, and the products in
+// pieces of a depth that stays accurate. Everywhere else a SixBf16 is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,8 @@ inline constexpr std::int64_t six_bf16_least = 2048;
 inline constexpr std::int64_t six_bf16_least_width = 256;
 /// Rows and columns from which a complex matrix of double precision is updated faster by a real product.
 inline constexpr std::int64_t as_real_least = 2048;
+/// The same for the products of block reflectors.
+inline constexpr std::int64_t as_real_least_reflected = 6000;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t six_bf16_triangle = cuda::gemm_six_bf16_max_depth;
 
@@ -29,7 +31,7 @@ inline bool strict_math(Math option) {
   return option == Math::strict || math_in_use() == Math::strict;
 }
 
-/// Six bfloat16 products on one queue, or, without workspace, none.
+/// Six bfloat16 products on one queue, or real ones of complex<double>, or, without workspace, none.
 class SixBf16 {
  public:
   SixBf16() = default;
@@ -38,7 +40,7 @@ class SixBf16 {
   template <class T>
   static SixBf16 for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
     if constexpr (cuda_built)
-      if (pays<T>(math, rows, cols, q) && k <= cuda::gemm_six_bf16_max_depth) {
+      if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_six_bf16_max_depth) {
         const std::int64_t free = std::max(rows, cols);
         return SixBf16(q.workspace(std::max(bytes<T>(rows, cols, k), bytes<T>(k, free, free))));
       }
@@ -57,7 +59,8 @@ class SixBf16 {
   /// Whether the product V op(Z), or its transpose, is to be added to C in this way.
   template <class T>
   bool updates(View<T> C) const {
-    return workspace_ != nullptr && std::min(C.rows, C.cols) >= six_bf16_least;
+    constexpr std::int64_t least = std::is_same_v<real_t<T>, float> ? six_bf16_least : as_real_least_reflected;
+    return workspace_ != nullptr && std::min(C.rows, C.cols) >= least;
   }
   /// Whether the product of V and C, summed along V's columns, is.
   template <class T>
@@ -69,7 +72,7 @@ class SixBf16 {
   /// to their column of op(B) (guarded == Right) or row of op(A) (Left).
   template <class T>
   void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q) const {
-    if constexpr (cuda_built && std::is_same_v<T, std::complex<float>>) {
+    if constexpr (cuda_built && is_complex<T>) {
       cuda::gemm_as_real(opA, alpha, A, B, C, guarded, workspace_, q);
     } else if constexpr (cuda_built && std::is_same_v<T, float>) {
       const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
@@ -88,6 +91,10 @@ class SixBf16 {
   static bool pays(Math math, std::int64_t rows, std::int64_t cols, const Queue& q) {
     return std::is_same_v<real_t<T>, float> && q.on_cuda() && std::min(rows, cols) >= six_bf16_least &&
            !strict_math(math);
+  }
+  template <class T>
+  static bool pays_as_real(std::int64_t rows, std::int64_t cols, const Queue& q) {
+    return std::is_same_v<T, std::complex<double>> && q.on_cuda() && std::min(rows, cols) >= as_real_least_reflected;
   }
   /// Workspace of a product of rows x cols with any depth.
   template <class T>

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "devobj/rng.hpp"
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
 #include "six_bf16.hpp"
@@ -213,6 +214,31 @@ TEST_P(SixBf16Uses, StrictIsOff) {
     set_math(Math::automatic);
     EXPECT_TRUE(on(Math::automatic, 5000, 5000));
   });
+}
+
+/// Block reflectors of complex<double> are real products from 6000 rows and columns on. Where they are, A^H A = R^H R stays right.
+TEST_P(SixBf16Uses, LargeReflectorsOfDoubleComplexAreRealProducts) {
+  if (type() != Type::complex) return;
+  using T = std::complex<double>;
+  const auto on = [&](std::int64_t rows, std::int64_t cols) {
+    return bool(devobj::SixBf16::for_reflectors<T>(Math::strict, rows, cols, 256, q()));
+  };
+  const std::int64_t least = as_real_least_reflected, m = least + 800, n = least + 600;
+  EXPECT_TRUE(on(least, least));
+  EXPECT_FALSE(on(least - 1, 20000));
+  EXPECT_FALSE(on(20000, least - 1));
+
+  Matrix<T> A(m, n, q()), QR(m, n, q()), tau(n, 1, q()), gram(n, n, q());
+  Rng rng(q(), Generator::philox, 21);
+  rng.uniform<T>(-1, 1, A, q());
+  copy<T>(A, QR, q());
+  geqrf<T>(QR, tau.view(), q(), QrOptions{Method::native, 256});
+  const View<T> R = QR.view()({0, n}, {0, n});
+  laset<T>(Uplo::Lower, T(0), T(0), QR.view()({1, m}, {0, n}), q());
+  gemm<T>(Op::ConjTrans, Op::NoTrans, T(1), A, A, T(0), gram, q());
+  const double size = lange<T>(Norm::One, gram, q());
+  gemm<T>(Op::ConjTrans, Op::NoTrans, T(-1), R, R, T(1), gram, q());
+  EXPECT_LE(lange<T>(Norm::One, gram, q()) / (size * double(m) * eps<T>), residual_bound);
 }
 
 /// Factorizations large enough that their updates use the products, beyond the first two panels; blocks of 256 for V^H C
