@@ -246,6 +246,22 @@ template <class T>
 QrFactors<T> lapack_qr(const Dense<T>& A) {
   return factor_qr(A, host_queue(), QrOptions{Method::lapack});
 }
+/// f is as accurate as LAPACK's factorization of A, and has its signs.
+template <class T>
+void expect_lapacks(const Dense<T>& A, const QrFactors<T>& f, const QrFactors<T>& lapack, By by,
+                    const std::string& what) {
+  const QrMeasures ours = qr_measures(A, f, by), theirs = qr_measures(A, lapack, by);
+  EXPECT_LE(ours.residual, residual_bound) << what;
+  EXPECT_LE(ours.orthogonality, residual_bound) << what;
+  // of a few elements both are a rounding or two
+  const double floor = A.rows() < 20 ? 3 : residual_floor;
+  EXPECT_LE(ours.residual, 2 * theirs.residual + floor) << what;
+  EXPECT_LE(ours.orthogonality, 2 * theirs.orthogonality + floor) << what;
+  for (std::int64_t i = 0; i < f.tau.size(); ++i) {
+    EXPECT_EQ(std::signbit(std::real(f.QR(i, i))), std::signbit(std::real(lapack.QR(i, i)))) << what << ", R" << i;
+    EXPECT_EQ(std::imag(f.QR(i, i)), std::imag(lapack.QR(i, i))) << what << ", R" << i;
+  }
+}
 
 // ---- solutions ----
 
