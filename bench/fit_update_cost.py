@@ -2,8 +2,8 @@
 """Fits the constants of devObjCpp/qr_update_cost_constants.inc to the CSV of `devobj-bench update --fit`.
 
 Non-negative least squares of the relative errors; cases where both ways are close, where the choice depends on the
-model, count more. Then, with --refine, a search from there for constants whose choices lose less, at no larger errors. Prints the
-constants, the errors, and what a choice by the model loses against the better way.
+model, count more. Then, with --refine, a search from there for constants whose choices lose less. Prints the constants,
+the errors, and what a choice by the model loses against the better way.
 The counts of work in the CSV have to be those of the library as it is: where the model's form changes, measure again.
 """
 import argparse
@@ -79,8 +79,7 @@ def refine(constants, low, high, cases, steps):
             if found < best:
                 best, constants = found, tried
         ends.append((best, start, constants))
-    constants = min(ends)[2]
-    return constants
+    return min(ends)[2]
 
 
 options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -52,7 +52,9 @@ template <class T> View<T> cols_of(View<T> A, Range c) { return A.empty() ? View
 /// H = I - V T V^H as V and V T, with the workspace for products.
 template <class T> class Reflectors {
  public:
-  Reflectors(std::int64_t rows, std::int64_t cols, Queue& q) : V_(rows, cols, q), VT_(rows, cols, q), tri_(cols, cols, q) {}
+  Reflectors(std::int64_t rows, std::int64_t cols, Queue& q) : V_(rows, cols, q), VT_(rows, cols, q), tri_(cols, cols, q) {
+    q.scratch(qr_block_scratch_bytes<T>(cols));
+  }
   /// A = Q R, the reflectors of Q
   void factor(View<T> A, Queue& q) {
     const std::int64_t k = diagonal(A);

@@ -11,6 +11,10 @@ template <class T> constexpr std::int64_t qr_block_cols(std::int64_t rows) {
   if (sizeof(T) == 4) return 64;
   return sizeof(T) == 8 && (!is_complex<T> || rows <= 256) ? 32 : rows <= 128 ? 32 : 16;
 }
+/// The part of a queue's scratch memory that a block of so many columns may need, to be had beforehand by q.scratch(...).
+template <class T> constexpr std::size_t qr_block_scratch_bytes(std::int64_t cols) {
+  return static_cast<std::size_t>(cols) * sizeof(T);
+}
 
 #define DEVOBJ_PRIMITIVES                                                                                              \
   /* A = Q R of a small block (A.rows <= qr_block_rows, A.cols <= qr_block_cols of them; on the host of any size) by   \

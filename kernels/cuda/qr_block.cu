@@ -373,7 +373,7 @@ void qr_block(View<T> A, View<T> V, View<T> Tri, Queue& q) {
   require(A.rows <= qr_block_rows && A.cols <= qr_block_cols<T>(A.rows), "qr_block: A is ", A.rows, " x ", A.cols,
           ", must be at most ", qr_block_rows, " x ", qr_block_cols<T>(A.rows));
   if (by_products_pays<T>(A.rows, A.cols, q)) {
-    const View<T> tau(static_cast<T*>(q.scratch(A.cols * sizeof(T))), A.cols, 1);
+    const View<T> tau(static_cast<T*>(q.scratch(qr_block_scratch_bytes<T>(A.cols))), A.cols, 1);
     qr_panel_native(A, tau, V, Tri, q);
     laset(Uplo::Lower, T(0), T(0), A({1, A.rows}, {0, A.cols}), q);
     return;
