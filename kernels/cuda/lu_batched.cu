@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(most_threads) lu_block_kernel(BatchedLu<E> p) 
         Published<E>* const told = memory.told + step % 2 * warps;
         Candidate mine = candidate_of(a[j], position, step);
         mine.row = t;
-        if (lane == leader_of_warp<E>(mine)) {
+        if (lane == leader_of_warp<E>(mine, true)) {
           Published<E>& own = told[warp];
           own.head = mine;
           own.inverse = Reciprocal<E>(a[j]);
@@ -96,8 +96,8 @@ __global__ void __launch_bounds__(most_threads) lu_block_kernel(BatchedLu<E> p) 
           for (int c = j + 1; c < W; ++c) own.row[c] = a[c];
         }
         __syncthreads();
-        const Candidate of_warp = lane < warps ? told[lane].head : Candidate{};
-        const Published<E>& pivot = told[leader_of_warp<E>(of_warp)];
+        const Candidate of_warp = told[lane < warps ? lane : 0].head;
+        const Published<E>& pivot = told[leader_of_warp<E>(of_warp, lane < warps)];
         const bool zero = (pivot.head.high | pivot.head.low) == 0;
         if (zero && zero_column == 0) zero_column = step + 1;
         if (position == pivot.head.position)

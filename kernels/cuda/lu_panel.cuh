@@ -44,13 +44,12 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-// The widths: 32 columns of 4 bytes with up to four rows per thread fill half of the registers; taller panels have
-// narrower windows and more rows.
-template <class E>
-constexpr int full = 32 * 4 / static_cast<int>(sizeof(E));
+// The widths: rows of 128 bytes with up to four of them per thread fill half of the registers; taller panels have narrower
+// windows and more rows. Of real numbers 64 bytes are faster: the second team has time to spare there, and less is published.
 template <class E>
 constexpr int width_of(int rows) {
-  return rows <= 4 ? full<E> : rows == 8 ? full<E> / 2 : full<E> / 4;
+  const int bytes = rows <= 4 ? 128 : rows == 8 ? 64 : 32;
+  return std::min(bytes, sizeof(E) == 4 ? 64 : 128) / static_cast<int>(sizeof(E));
 }
 template <class E, int R, template <class, int> class LinkOf>
 using LaunchOf = Launch<E, width_of<E>(R), R, LinkOf>;
@@ -77,7 +76,7 @@ void launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Que
 }
 
 template <class E>
-constexpr std::size_t slot_bytes = aligned(turns* max_blocks * sizeof(Stage<E, full<E>>));
+constexpr std::size_t slot_bytes = aligned(turns* max_blocks * sizeof(Slot<E, width_of<E>(1)>));
 constexpr std::size_t counter_bytes = 256;
 
 }  // namespace devobj::cuda::lu
@@ -94,7 +93,7 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   };
   for (int rows : {1, 2})
     if (m <= rows * threads) add(rows, 1, true);
-  if (clusters_usable(lu_panel_kernel<E, full<E>, 1, ClusterLink>))
+  if (clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>))
     for (int rows : {1, 2, 3, 4})
       for (int blocks = 2; blocks <= max_cluster; blocks *= 2)
         if (m <= std::int64_t(blocks) * rows * threads) add(rows, blocks, true);

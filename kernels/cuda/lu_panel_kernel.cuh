@@ -9,9 +9,15 @@
 //   +-----+-----------+------+------+
 //
 // Elimination. Rows do not move: each has a position, the place it would have after LAPACK's swaps, and a row with a
-// position before the present step is done. A step: every block publishes its largest element of the column together with
-// its row of the sub-panel; after one barrier all know the pivot's row, scale and update. The window of registers shifts by
-// one column per step: the column of the step is always a[.][0].
+// position before the present step is done. The window of registers shifts by one column per step: the column of the step is
+// always a[.][0]. Every block publishes its largest element of that column together with its row of the sub-panel, and all
+// blocks choose the same pivot. What has to wait for what, from one publication to the next:
+//
+//   receive, choose | l = a / pivot, a[.][0] | warp's search | barrier | block's search | row    | on its way to all blocks
+//                                                                      | a[.][1 ...]     | 1 / x | L and U stored
+//
+// 1 / x is computed by another warp than the one that publishes the row. In a single block the warps publish, before the
+// barrier, and each of their lanes divides by its own candidate.
 //
 // Between sub-panels all blocks meet. Then U12 = L11^-1 A12 is computed by the second team, in every block for itself; the
 // first takes the next W columns, subtracts L21 U12 from them in registers and goes on; the second does so for the rest,
@@ -41,28 +47,31 @@ struct Elimination {
   const Panel<E>& p;
   Shared& shared;
   Link& link;
-  const int m, nb, lane, warp;
+  const int m, nb, lane, warp, first_row;
   int turn = 0;  // of the buffers
   E a[R][W];
   std::int32_t position[R];
-  // The results of a step are stored in the next one, while the blocks wait for each other.
   E l[R];
-  const E* u = nullptr;
-  std::int32_t pivot_row = 0, pivot_position = 0;
+  E *L_at, *U_at;  // where the first row's element of L's next column goes, and U's next row
+  bool leads[R];   // whether the row has the warp's candidate for the next pivot
+  Candidate candidate;
 
   __device__ Elimination(const Panel<E>& panel, Shared& memory, Link& blocks)
       : p(panel),
-        shared(memory),
+        shared(kept_address(memory)),
         link(blocks),
         m(static_cast<int>(panel.A.rows)),
         nb(static_cast<int>(panel.A.cols)),
-        lane(threadIdx.x % warp_size),
-        warp(threadIdx.x / warp_size) {
+        lane(kept(threadIdx.x % warp_size)),
+        warp(kept(threadIdx.x / warp_size)),
+        first_row(kept(blocks.rank * R * threads + static_cast<int>(threadIdx.x))) {
 #pragma unroll
     for (int r = 0; r < R; ++r) position[r] = row(r) < m ? row(r) : -1;
+    L_at = &p.A(row(0), 0);
+    U_at = p.U + lane;
   }
   __device__ int row(int r) const {
-    return (link.rank * R + r) * threads + static_cast<int>(threadIdx.x);
+    return first_row + r * threads;
   }
 
   __device__ void load(int c0, int w) {
@@ -74,103 +83,136 @@ struct Elimination {
     }
   }
 
-  /// Column `step` of L, by the owners of the rows, and row `step` of U, by one warp of the grid.
-  __device__ void store(int step, int live) {
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-      if (position[r] > step) p.A(row(r), step) = l[r];
-    if (threadIdx.x == 0) {
-      shared.source[step] = pivot_row;
-      shared.pivot[step] = pivot_position;
-    }
-    if (link.rank == 0 && warp == step % warps)
-      for (int k = lane; k < live && step + k < nb; k += warp_size) p.U[step * nb + step + k] = u[k];
-  }
-
-  /// One column: the window's column 0 is column `step` of the panel; `Live` columns of the window are in use.
-  template <int Live>
-  __device__ void eliminate(int step, bool stored) {
-    constexpr int pieces = Slot<E, W>::pieces(Live);
-    turn = turn == turns - 1 ? 0 : turn + 1;
-
-    // the thread's, the warp's, the block's candidate
-    Candidate mine = candidate_of(a[0][0], position[0], step);
-    E value = a[0][0];
-    mine.row = row(0);
-#pragma unroll
-    for (int r = 1; r < R; ++r) {
-      Candidate c = candidate_of(a[r][0], position[r], step);
-      c.row = row(r);
-      if (better<E>(c, mine)) {
-        mine = c;
-        value = a[r][0];
-      }
-    }
-    const Reciprocal<E> own_inverse(value);  // in the shadow of the search
-    int leader = leader_of_warp<E>(mine), leading_warp = warp;
-    if constexpr (!Link::warps_publish) {
-      if (lane == leader) shared.winners[turn][warp] = mine;
-      meet<Meeting::eliminating>();
-      leading_warp = leader_of_warp<E>(lane < warps ? shared.winners[turn][lane] : Candidate{});
-    }
-
-    // published by the leader, with its warp
-    if (warp == leading_warp) {
-      if (lane == leader) {
-        link.stage_head(turn) = mine;
-        Slot<E, W>& stage = link.stage(turn);
-        stage.inverse = own_inverse;
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-          if (R == 1 || position[r] == mine.position) {
-#pragma unroll
-            for (int k = 0; k < Live; ++k) stage.row[k] = a[r][k];
-          }
-      }
-      if constexpr (!Link::warps_publish) {
-        __syncwarp();
-        link.publish(turn, pieces);
-      }
-    }
-    link.published(turn, pieces);
-    if (!stored) store(step - 1, W);
-    link.receive(turn);
-
-    // the pivot of all
-    mine = Candidate{};
-    int from = lane;
-    for (int i = lane; i < link.candidates; i += warp_size) {
-      const Candidate c = link.head(turn, i);
-      if (i == lane || better<E>(c, mine)) {
-        mine = c;
-        from = i;
-      }
-    }
-    leader = leader_of_warp<E>(mine);
-    const Slot<E, W>& pivot = link.chosen(turn, __shfl_sync(all_lanes, from, leader), pieces);
-    pivot_row = __shfl_sync(all_lanes, mine.row, leader);
-    pivot_position = __shfl_sync(all_lanes, mine.position, leader);
-    const bool zero = __shfl_sync(all_lanes, mine.high | mine.low, leader) == 0;
-    if (zero && threadIdx.x == 0 && link.rank == 0 && *p.info <= 0)
-      *p.info = static_cast<std::int32_t>(p.offset + step + 1);
-    u = pivot.row;
-
-    // l = a / pivot;  a -= l u, one column to the left
-    const Reciprocal<E> inverse = pivot.inverse;
+  /// The warp's candidate for the pivot of `step`, whose column is the window's first: `leads` and, in its thread, `candidate`.
+  __device__ void search(int step) {
+    Candidate c[R];
+    std::uint32_t most = 0;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      if (position[r] == pivot_position)
+      c[r] = candidate_of(a[r][0], position[r], step);
+      c[r].row = row(r);
+      most = max(most, c[r].high);
+    }
+    most = __reduce_max_sync(all_lanes, most);
+    int equal = 0;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      leads[r] = c[r].high == most;
+      equal += leads[r];
+    }
+    const unsigned lanes = __ballot_sync(all_lanes, equal > 0);
+    if ((lanes & (lanes - 1)) || (R > 1 && __any_sync(all_lanes, equal > 1))) {  // equal leading words are rare
+      Candidate mine = c[0];
+      int best = 0;
+#pragma unroll
+      for (int r = 1; r < R; ++r)
+        if (better<E>(c[r], mine)) {
+          mine = c[r];
+          best = r;
+        }
+      const int leader = leader_of_equals<E>(mine.high, mine.low, mine.position, true);
+#pragma unroll
+      for (int r = 0; r < R; ++r) leads[r] = lane == leader && best == r;
+    }
+    candidate = c[0];
+#pragma unroll
+    for (int r = 1; r < R; ++r)
+      if (leads[r]) candidate = c[r];
+  }
+  /// By the thread that leads: the candidate, its element, and its row of the window.
+  __device__ void store_candidate(Candidate& to, E& value) const {
+    bool any = leads[0];
+    E x = a[0][0];
+#pragma unroll
+    for (int r = 1; r < R; ++r)
+      if (leads[r]) {
+        any = true;
+        x = a[r][0];
+      }
+    if (any) {
+      to = candidate;
+      value = x;
+    }
+  }
+  template <int Live>
+  __device__ void store_row(E* to) const {
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+      if (leads[r]) {
+#pragma unroll
+        for (int k = 0; k < Live; ++k) to[k] = a[r][k];
+      }
+  }
+
+  /// After search(): publishes the best of the block with its row of the window, which `update()` brings up to date.
+  template <int Live, class Update>
+  __device__ void publish(Update update) {
+    if constexpr (Link::warps_publish) {
+      update();
+      auto& slot = link.slot(turn, warp);
+      store_candidate(slot.head, slot.row[0]);
+      store_row<Live>(slot.row);
+    } else {
+      store_candidate(shared.winners[turn][warp], shared.values[turn][warp]);
+      meet<Meeting::eliminating>();
+      const int leader = quick_leader<E>(shared.winners[turn][lane % warps], lane < warps, lane, update);
+      const int other = warp ^ 1;
+      if (leader == other) link.publish(turn, inverse_of(shared.values[turn][other], shared.winners[turn][other]));
+      if (leader == warp) {
+        store_row<Live>(link.stage());
+        __syncwarp();
+        link.template publish<Live>(turn, shared.winners[turn][warp]);
+      }
+      link.template published<Live>(turn);
+    }
+  }
+
+  /// The pivot of `step`, L's column and the update, by which the window moves on by a column; the search for the next
+  /// pivot, if it is in the window. `Live` columns of the window are in use.
+  template <int Live>
+  __device__ void eliminate(int step, bool more) {
+    const Pivot<E, W> pivot = link.receive(turn, lane);
+    const E* const u = pivot.slot->row;
+    const Candidate chosen = pivot.slot->head;
+    // l = a / pivot;  a -= l u, one column to the left
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (position[r] == chosen.position)
         position[r] = step;
       else if (position[r] == step)
-        position[r] = pivot_position;
-      l[r] = zero ? a[r][0] : inverse.times(a[r][0]);
+        position[r] = chosen.position;
+      l[r] = pivot.inverse.times(a[r][0]);
+      a[r][0] = minus_product(a[r][1], l[r], u[1]);
     }
+    search(step + 1);
+    turn = turn == turns - 1 ? 0 : turn + 1;
+    if (more)
+      publish<Live>([&] {
 #pragma unroll
-    for (int k = 1; k < Live; ++k) {
-      const E uk = u[k];
+        for (int k = 2; k < Live; ++k) {
+          const E uk = u[k];
 #pragma unroll
-      for (int r = 0; r < R; ++r) a[r][k - 1] = minus_product(a[r][k], l[r], uk);
+          for (int r = 0; r < R; ++r) a[r][k - 1] = minus_product(a[r][k], l[r], uk);
+        }
+      });
+    store<Live>(step, u, chosen);
+  }
+
+  /// Column `step` of L, by the owners of the rows, and row `step` of U, by one warp of the grid.
+  template <int Live>
+  __device__ void store(int step, const E* u, const Candidate& chosen) {
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+      if (position[r] > step) L_at[r * threads] = l[r];
+    L_at += p.A.ld;
+    if (threadIdx.x == 0) {
+      shared.source[step] = chosen.row;
+      shared.pivot[step] = chosen.position;
+      if ((chosen.high | chosen.low) == 0 && link.rank == 0 && *p.info <= 0)
+        *p.info = static_cast<std::int32_t>(p.offset + step + 1);
     }
+    if (link.rank == 0 && warp == step % warps && lane < Live && step + lane < nb) *U_at = u[lane];
+    U_at += nb + 1;
   }
 
   /// The sub-panel at c0 is done: tells the other team which rows are live, and meets all blocks.
@@ -212,19 +254,25 @@ struct Elimination {
     for (int r = 0; r < R; ++r)
       if (position[r] >= 0 && row(r) < nb) p.exchange.displaced_to[row(r)] = position[r] >= nb ? position[r] : -1;
     link.boundary();
-    constexpr int at_once = 8;
-    const int t = threadIdx.x, source = t < nb ? shared.source[t] : 0;
-    if (link.rank == 0 && t < nb) {
+    // groups of threads, one thread for each of the top rows, share the columns
+    constexpr int at_once = sizeof(E) == 4 ? 16 : 8;
+    const int size = nb <= 32 ? 32 : nb <= 64 ? 64 : nb <= 128 ? 128 : 256, groups = threads / size;
+    const int group = link.rank * groups + static_cast<int>(threadIdx.x) / size,
+              t = static_cast<int>(threadIdx.x) % size;
+    const int source = t < nb ? shared.source[t] : 0;
+    if (group == 0 && t < nb) {
       p.ipiv[t] = static_cast<std::int32_t>(p.offset + shared.pivot[t] + 1);
       p.exchange.source[t] = source;
     }
     const int to = t < nb ? __ldcg(p.exchange.displaced_to + t) : -1;
-    for (int c0 = link.rank * at_once; c0 < nb; c0 += link.blocks * at_once) {
+    const int all = link.blocks * groups, share = min((nb + all - 1) / all, at_once);
+    for (int first = 0; first < nb; first += all * share) {
+      const int c0 = first + group * share;
       E old[at_once], fresh[at_once];
 #pragma unroll
       for (int j = 0; j < at_once; ++j) {
         const int c = c0 + j;
-        if (t >= nb || c >= nb) continue;
+        if (j >= share || t >= nb || c >= nb) continue;
         old[j] = p.A(t, c);
         fresh[j] = c < t ? p.A(source, c) : p.U[t * nb + c];
       }
@@ -232,7 +280,7 @@ struct Elimination {
 #pragma unroll
       for (int j = 0; j < at_once; ++j) {
         const int c = c0 + j;
-        if (t >= nb || c >= nb) continue;
+        if (j >= share || t >= nb || c >= nb) continue;
         p.A(t, c) = fresh[j];
         if (to >= 0) p.A(to, c) = old[j];
       }
@@ -243,10 +291,11 @@ struct Elimination {
     load(0, min(W, nb));
     for (int c0 = 0;; c0 += W) {
       const int w = min(W, nb - c0);
+      search(c0);
+      publish<W>([] {});
       int j = 0;
-      for (; j < min(w, W / 2); ++j) eliminate<W>(c0 + j, j == 0);
-      for (; j < w; ++j) eliminate<W / 2>(c0 + j, false);
-      store(c0 + w - 1, W);
+      for (; j < min(w, W / 2); ++j) eliminate<W>(c0 + j, j + 1 < w);
+      for (; j < w; ++j) eliminate<W / 2>(c0 + j, j + 1 < w);
       if (c0 + W >= nb) break;
       leave(c0);
       enter_next(c0, min(W, nb - c0 - W));

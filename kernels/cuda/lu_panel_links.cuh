@@ -3,6 +3,7 @@
 #pragma once
 
 #include <climits>
+#include <cstring>
 
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/grid.cuh"
@@ -58,18 +59,27 @@ struct Candidate {
 template <class E>
 constexpr bool two_words = sizeof(decltype(magnitude(E{}))) == 8;
 
+/// An element's candidate in the search for the pivot of `step`. By integers, since the unit for double precision is busy.
 template <class E>
 __device__ Candidate candidate_of(E value, std::int32_t position, std::int32_t step) {
+  using Real = decltype(magnitude(E{}));
+  Real size;  // with any sign
+  if constexpr (is_device_complex<E>)
+    size = magnitude(value);
+  else
+    size = value;
   Candidate c;
-  const auto size = magnitude(value);
+  bool nan;
   if constexpr (two_words<E>) {
-    c.high = static_cast<std::uint32_t>(__double2hiint(size));
+    c.high = static_cast<std::uint32_t>(__double2hiint(size)) & 0x7fffffffu;
     c.low = static_cast<std::uint32_t>(__double2loint(size));
+    nan = (std::uint64_t(c.high) << 32 | c.low) > 0x7ff0000000000000u;
   } else {
-    c.high = __float_as_uint(size);
+    c.high = __float_as_uint(size) & 0x7fffffffu;
+    nan = c.high > 0x7f800000u;
   }
   // LAPACK's search compares by >: a NaN is taken where it is the first element, and only there.
-  if (size != size) {
+  if (nan) {
     c.high = position == step ? 0xffffffffu : 0u;
     c.low = 0;
   }
@@ -89,41 +99,92 @@ __device__ bool better(const Candidate& a, const Candidate& b) {
   }
 }
 
-/// The lane with the best of the warp's candidates. Equal leading words, for which there is more to do, are rare.
+/// The lane with the best of the candidates that are `here`. All lanes call. A function of its own, for where leading words
+/// are equal, which is rare.
 template <class E>
-__device__ int leader_of_warp(const Candidate& mine) {
-  bool in = mine.high == __reduce_max_sync(all_lanes, mine.high);
-  unsigned lanes = __ballot_sync(all_lanes, in);
-  if (lanes & (lanes - 1)) {
-    if constexpr (two_words<E>) {
-      const std::uint32_t low = __reduce_max_sync(all_lanes, in ? mine.low : 0u);
-      in = in && mine.low == low;
-    }
-    const unsigned first = __reduce_min_sync(all_lanes, static_cast<unsigned>(in ? mine.position : INT_MAX));
-    in = in && static_cast<unsigned>(mine.position) == first;
-    lanes = __ballot_sync(all_lanes, in);
+__device__ __noinline__ int leader_of_equals(std::uint32_t high, std::uint32_t low, std::int32_t position, bool here) {
+  const std::uint32_t highest = __reduce_max_sync(all_lanes, here ? high : 0u);
+  here = here && high == highest;
+  if constexpr (two_words<E>) {
+    const std::uint32_t largest_low = __reduce_max_sync(all_lanes, here ? low : 0u);
+    here = here && low == largest_low;
   }
-  return __ffs(lanes) - 1;
+  const unsigned first = __reduce_min_sync(all_lanes, here ? static_cast<unsigned>(position) : 0xffffffffu);
+  return __ffs(__ballot_sync(all_lanes, here && static_cast<unsigned>(position) == first)) - 1;
+}
+/// The same lane.
+template <class E>
+__device__ int leader_of_warp(const Candidate& mine, bool here) {
+  const std::uint32_t highest = __reduce_max_sync(all_lanes, here ? mine.high : 0u);
+  const unsigned lanes = __ballot_sync(all_lanes, here && mine.high == highest);
+  return lanes & (lanes - 1) ? leader_of_equals<E>(mine.high, mine.low, mine.position, here) : __ffs(lanes) - 1;
 }
 
-/// What is published: a candidate; what divides by it and its row of the window. 16-byte pieces are copied, the first
-/// is the candidate.
+/// A guess at that lane by one reduction, of the leading words with the lane's number in place of their last five bits. It
+/// is right if no lane is `near`.
+struct Guess {
+  int lane;
+  bool near;  // this lane's candidate may be as good
+};
+__device__ inline Guess guess_leader(std::uint32_t high, bool here, int lane) {
+  const std::uint32_t key = here ? (high & ~31u) | static_cast<unsigned>(lane) : 0u;
+  const std::uint32_t most = __reduce_max_sync(all_lanes, key);
+  return {static_cast<int>(most & 31u), here && (key ^ most) - 1 < 31u};
+}
+/// The same lane again; `meanwhile()` is done in the shadow of the reduction.
+template <class E, class Meanwhile>
+__device__ int quick_leader(const Candidate& mine, bool here, int lane, Meanwhile meanwhile) {
+  const Guess guess = guess_leader(mine.high, here, lane);
+  meanwhile();
+  return __any_sync(all_lanes, guess.near) ? leader_of_equals<E>(mine.high, mine.low, mine.position, here) : guess.lane;
+}
+
+/// What is published, in pieces of 16 bytes: a candidate, its row of the window, and what divides by it. The number of
+/// pieces is odd, so that the lanes of a warp read their candidates from different banks.
 template <class E, int W>
 struct Slot {
-  alignas(16) Reciprocal<E> inverse;
-  alignas(16) E row[W];
+  static constexpr int piece = 16;
+  static constexpr int first_of_inverse = 1 + W * static_cast<int>(sizeof(E)) / piece;
+  static constexpr int pieces_of_inverse = (static_cast<int>(sizeof(Reciprocal<E>)) + piece - 1) / piece;
+  /// Candidate and row, of which `live` elements.
+  __host__ __device__ static constexpr int pieces(int live) { return 1 + live * static_cast<int>(sizeof(E)) / piece; }
 
-  static constexpr int before_row = (sizeof(Reciprocal<E>) + 15) / 16;
-  /// Pieces with the candidate, for a row with `live` elements.
-  __host__ __device__ static constexpr int pieces(int live) {
-    return 1 + before_row + (live * static_cast<int>(sizeof(E)) + 15) / 16;
-  }
-};
-template <class E, int W>
-struct Stage {
   Candidate head;
-  Slot<E, W> slot;
+  alignas(piece) E row[W];
+  alignas(piece) Reciprocal<E> inverse;
+  int4 unused[1 + (first_of_inverse + pieces_of_inverse) % 2];
 };
+
+/// What divides by a candidate. All elements below a zero are zero or NaN, and stay so divided by one.
+template <class E>
+__device__ Reciprocal<E> inverse_of(E value, const Candidate& c) {
+  Reciprocal<E> inverse(value);
+  if ((c.high | c.low) == 0) {
+    inverse.inverse = from_parts<E>(1);
+    inverse.before = 1;
+  }
+  return inverse;
+}
+
+/// The pivot of a step, as a block knows it.
+template <class E, int W>
+struct Pivot {
+  const Slot<E, W>* slot;
+  Reciprocal<E> inverse;
+};
+
+/// The same number, which the compiler keeps: it would compute it anew from a special register each time.
+__device__ inline int kept(int number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+/// The same shared memory, whose address begins with what a special register holds.
+template <class S>
+__device__ S& kept_address(S& memory) {
+  std::uint32_t address = shared_address(&memory);
+  asm volatile("" : "+r"(address));
+  return *static_cast<S*>(__cvta_shared_to_generic(address));
+}
 
 /// The arguments of the kernel.
 template <class E>
@@ -143,12 +204,11 @@ template <class E, int W>
 struct BlockLink {
   static constexpr bool warps_publish = true;
   struct Shared {
-    Candidate heads[turns][warps];
     Slot<E, W> slots[turns][warps];
   };
   Shared& shared;
-  static constexpr int candidates = warps, blocks = 1, rank = 0;
-  __device__ BlockLink(Shared& memory, const Panel<E>&) : shared(memory) {}
+  static constexpr int blocks = 1, rank = 0;
+  __device__ BlockLink(Shared& memory, const Panel<E>&) : shared(kept_address(memory)) {}
 
   /// One barrier would do. compute-sanitizer 2025.3 reports as hazards what one team stores just before it and the other
   /// reads after it (so in a program of forty lines), unless the team has met by itself.
@@ -156,33 +216,38 @@ struct BlockLink {
     if (threadIdx.x < threads) meet<Meeting::eliminating>();
     meet<Meeting::all>();
   }
-  __device__ void published(int, int) {}
-  __device__ void receive(int) { meet<Meeting::eliminating>(); }
-  __device__ Candidate& stage_head(int turn) { return shared.heads[turn][threadIdx.x / warp_size]; }
-  __device__ Slot<E, W>& stage(int turn) { return shared.slots[turn][threadIdx.x / warp_size]; }
-  __device__ Candidate head(int turn, int i) const { return shared.heads[turn][i]; }
-  __device__ const Slot<E, W>& chosen(int turn, int i, int) const { return shared.slots[turn][i]; }
+  __device__ Slot<E, W>& slot(int turn, int warp) { return shared.slots[turn][warp]; }
+  __device__ Pivot<E, W> receive(int turn, int lane) {
+    meet<Meeting::eliminating>();
+    const Slot<E, W>& mine = shared.slots[turn][lane % warps];
+    const Candidate c = mine.head;
+    const Reciprocal<E> own = inverse_of(mine.row[0], c);
+    const int leader = quick_leader<E>(c, lane < warps, lane, [] {});
+    Reciprocal<E> inverse;
+    inverse.inverse = shuffle(own.inverse, leader);
+    inverse.before = shuffle(own.before, leader);
+    return {&shared.slots[turn][leader], inverse};
+  }
 };
 
 /// Blocks of a cluster: every block sends its slot into the shared memory of all.
 template <class E, int W>
 struct ClusterLink {
+  using Slot = lu::Slot<E, W>;
   static constexpr bool warps_publish = false;
   struct Shared {
-    Candidate heads[turns][max_cluster];
-    Slot<E, W> slots[turns][max_cluster];
-    Stage<E, W> stage;
+    Slot slots[turns][max_cluster];
+    alignas(16) E row[W];
     Mailbox boxes[turns];
   };
   Shared& shared;
-  const int candidates, blocks, rank;
-  std::uint32_t heads, slots, boxes;  // this block's places and the mailboxes in the block that this lane sends to
-  int first, step;                    // the lane's pieces
-  unsigned parities = 0;              // of the mailboxes, a bit each
+  const int blocks, rank;
+  std::uint32_t slots, boxes;  // this block's place and the mailboxes in the block that this lane sends to
+  int first, step;             // the lane's pieces
+  unsigned parities = 0;       // of the mailboxes, a bit each
   __device__ ClusterLink(Shared& memory, const Panel<E>&)
-      : shared(memory), candidates(gridDim.x), blocks(gridDim.x), rank(cluster_rank()) {
+      : shared(kept_address(memory)), blocks(gridDim.x), rank(cluster_rank()) {
     const int lane = threadIdx.x % warp_size, to = lane & (blocks - 1);  // blocks is a power of two
-    heads = remote_address(&memory.heads[0][rank], to);
     slots = remote_address(&memory.slots[0][rank], to);
     boxes = remote_address(&memory.boxes[0], to);
     first = lane / blocks;
@@ -195,46 +260,73 @@ struct ClusterLink {
     cluster_arrive();
     cluster_wait();
   }
-  __device__ Candidate& stage_head(int) { return shared.stage.head; }
-  __device__ Slot<E, W>& stage(int) { return shared.stage.slot; }
-  /// By one warp: the first `pieces` pieces of the stage become this block's slot everywhere.
-  __device__ void publish(int turn, int pieces) {
-    const int4* from = reinterpret_cast<const int4*>(&shared.stage);
+  __device__ E* stage() { return shared.row; }
+  /// By one warp: candidate and staged row, of which `live` elements, become this block's slot everywhere.
+  template <int live>
+  __device__ void publish(int turn, const Candidate& head) {
+    constexpr int pieces = Slot::pieces(live), most = (pieces * max_cluster + warp_size - 1) / warp_size;
     const std::uint32_t box = boxes + turn * static_cast<std::uint32_t>(sizeof(Mailbox));
-    const std::uint32_t head = heads + turn * static_cast<std::uint32_t>(sizeof(shared.heads[0]));
     const std::uint32_t slot = slots + turn * static_cast<std::uint32_t>(sizeof(shared.slots[0]));
-    for (int i = first; i < pieces; i += step) send_piece(i == 0 ? head : slot + (i - 1) * sizeof(int4), from[i], box);
+    int4 piece[most];
+#pragma unroll
+    for (int k = 0; k < most; ++k) {
+      const int i = first + k * step;
+      const void* from =
+          k == 0 && i == 0 ? static_cast<const void*>(&head) : reinterpret_cast<const int4*>(shared.row) + (i - 1);
+      if (i < pieces) piece[k] = *static_cast<const int4*>(from);
+    }
+#pragma unroll
+    for (int k = 0; k < most; ++k) {
+      const int i = first + k * step;
+      if (i < pieces) send_piece(slot + i * static_cast<int>(sizeof(int4)), piece[k], box);
+    }
   }
-  __device__ void published(int turn, int pieces) {
-    if (threadIdx.x == 0) expect_bytes(shared.boxes[turn], blocks * pieces * static_cast<int>(sizeof(int4)));
+  /// By another warp: what divides by the candidate.
+  __device__ void publish(int turn, const Reciprocal<E>& inverse) {
+    const std::uint32_t box = boxes + turn * static_cast<std::uint32_t>(sizeof(Mailbox));
+    const std::uint32_t slot = slots + turn * static_cast<std::uint32_t>(sizeof(shared.slots[0])) +
+                               Slot::first_of_inverse * static_cast<int>(sizeof(int4));
+    int4 pieces[Slot::pieces_of_inverse] = {};
+    memcpy(pieces, &inverse, sizeof inverse);
+    int4 piece = pieces[0];
+#pragma unroll
+    for (int i = 1; i < Slot::pieces_of_inverse; ++i)
+      if (first == i) piece = pieces[i];
+    if (first < Slot::pieces_of_inverse) send_piece(slot + first * static_cast<int>(sizeof(int4)), piece, box);
   }
-  __device__ void receive(int turn) {
+  template <int live>
+  __device__ void published(int turn) {
+    constexpr int bytes = (Slot::pieces(live) + Slot::pieces_of_inverse) * static_cast<int>(sizeof(int4));
+    if (threadIdx.x == 0) expect_bytes(shared.boxes[turn], blocks * bytes);
+  }
+  __device__ Pivot<E, W> receive(int turn, int lane) {
     wait_for_bytes(shared.boxes[turn], parities >> turn & 1);
     parities ^= 1u << turn;
+    const Candidate c = shared.slots[turn][lane % max_cluster].head;
+    const Slot& chosen = shared.slots[turn][quick_leader<E>(c, lane < blocks, lane, [] {})];
+    return {&chosen, chosen.inverse};
   }
-  /// When received, by all: the candidate of block `i`; the slot of the chosen block.
-  __device__ Candidate head(int turn, int i) const { return shared.heads[turn][i]; }
-  __device__ const Slot<E, W>& chosen(int turn, int i, int) const { return shared.slots[turn][i]; }
 };
 
 /// Blocks of a cooperative grid: slots and barrier in global memory.
 template <class E, int W>
 struct GridLink {
+  using Slot = lu::Slot<E, W>;
   static constexpr bool warps_publish = false;
   struct Shared {
-    Stage<E, W> stage, chosen;
+    Slot chosen;
+    alignas(16) E row[W];
   };
   Shared& shared;
-  const int candidates, blocks, rank;
-  Stage<E, W>* slots;
+  const int blocks, rank;
+  Slot* slots;
   unsigned* arrived;
   unsigned target = 0;
   __device__ GridLink(Shared& memory, const Panel<E>& p)
-      : shared(memory),
-        candidates(gridDim.x),
+      : shared(kept_address(memory)),
         blocks(gridDim.x),
         rank(blockIdx.x),
-        slots(reinterpret_cast<Stage<E, W>*>(p.slots)),
+        slots(reinterpret_cast<Slot*>(p.slots)),
         arrived(p.arrived) {}
 
   __device__ void boundary() {
@@ -263,31 +355,48 @@ struct GridLink {
     }
     meet<Meeting::eliminating>();
   }
-  __device__ void published(int, int) { arrive(); }
-  __device__ void receive(int) { wait(); }
-  __device__ Stage<E, W>* slot(int turn, int i) const { return slots + turn * blocks + i; }
-  __device__ Candidate& stage_head(int) { return shared.stage.head; }
-  __device__ Slot<E, W>& stage(int) { return shared.stage.slot; }
-  __device__ void publish(int turn, int pieces) {
-    const int4* from = reinterpret_cast<const int4*>(&shared.stage);
-    int4* to = reinterpret_cast<int4*>(slot(turn, rank));
-    for (int i = threadIdx.x % warp_size; i < pieces; i += warp_size) __stcg(to + i, from[i]);
+  __device__ int4* pieces_of(int turn, int i) const { return reinterpret_cast<int4*>(slots + turn * blocks + i); }
+  __device__ E* stage() { return shared.row; }
+  template <int live>
+  __device__ void publish(int turn, const Candidate& head) {
+    int4* const to = pieces_of(turn, rank);
+    for (int i = threadIdx.x % warp_size; i < Slot::pieces(live); i += warp_size)
+      __stcg(to + i, i == 0 ? *reinterpret_cast<const int4*>(&head) : reinterpret_cast<const int4*>(shared.row)[i - 1]);
   }
-  __device__ Candidate head(int turn, int i) const {
-    const int4 words = __ldcg(reinterpret_cast<const int4*>(slot(turn, i)));
-    Candidate c;
-    c.high = static_cast<std::uint32_t>(words.x);
-    c.low = static_cast<std::uint32_t>(words.y);
-    c.position = words.z;
-    c.row = words.w;
-    return c;
+  __device__ void publish(int turn, const Reciprocal<E>& inverse) {
+    int4 pieces[Slot::pieces_of_inverse] = {};
+    memcpy(pieces, &inverse, sizeof inverse);
+    if (threadIdx.x % warp_size == 0)
+#pragma unroll
+      for (int i = 0; i < Slot::pieces_of_inverse; ++i)
+        __stcg(pieces_of(turn, rank) + Slot::first_of_inverse + i, pieces[i]);
   }
-  __device__ const Slot<E, W>& chosen(int turn, int i, int pieces) {
-    const int4* from = reinterpret_cast<const int4*>(slot(turn, i));
-    for (int piece = threadIdx.x; piece < pieces; piece += threads)
-      reinterpret_cast<int4*>(&shared.chosen)[piece] = __ldcg(from + piece);
+  template <int>
+  __device__ void published(int) {
+    arrive();
+  }
+  __device__ Pivot<E, W> receive(int turn, int lane) {
+    wait();
+    Candidate mine;
+    int from = lane;
+    for (int i = lane; i < blocks; i += warp_size) {
+      const int4 words = __ldcg(pieces_of(turn, i));
+      Candidate c;
+      c.high = static_cast<std::uint32_t>(words.x);
+      c.low = static_cast<std::uint32_t>(words.y);
+      c.position = words.z;
+      c.row = words.w;
+      if (i == lane || better<E>(c, mine)) {
+        mine = c;
+        from = i;
+      }
+    }
+    const int leader = leader_of_warp<E>(mine, lane < blocks);
+    const int4* const chosen = pieces_of(turn, __shfl_sync(all_lanes, from, leader));
+    constexpr int pieces = Slot::first_of_inverse + Slot::pieces_of_inverse;
+    if (threadIdx.x < pieces) reinterpret_cast<int4*>(&shared.chosen)[threadIdx.x] = __ldcg(chosen + threadIdx.x);
     meet<Meeting::eliminating>();
-    return shared.chosen.slot;
+    return {&shared.chosen, shared.chosen.inverse};
   }
 };
 

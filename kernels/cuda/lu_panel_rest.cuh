@@ -19,6 +19,7 @@ template <class E, int W, int R, template <class, int> class LinkOf>
 struct PanelShared {
   typename LinkOf<E, W>::Shared link;
   Candidate winners[turns][warps];
+  E values[turns][warps];                                  // of these candidates
   std::int32_t source[lu_panel_max], pivot[lu_panel_max];  // of each step: its row in A, its position
   std::uint32_t live[2][R * warps];  // after a sub-panel, by turns: a bit for each row not done yet
   alignas(16) E L11[W][W];           // L11[k][i] = L11(i, k)
@@ -184,11 +185,11 @@ struct RestUpdate {
 #pragma unroll
         for (int i = 0; i < W; ++i) U12[(c - W) * Tile::stride + i] = x[i];
       }
+      if (first == 0) announce<Meeting::solved>();
       if (link.rank == 0 && c < rest) {
 #pragma unroll
         for (int i = 0; i < W; ++i) p.U[(c0 + i) * nb + c0 + W + c] = x[i];
       }
-      if (first == 0) announce<Meeting::solved>();
     }
     meet<Meeting::updating>();
   }

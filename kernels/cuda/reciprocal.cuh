@@ -7,7 +7,7 @@
 
 namespace devobj::cuda {
 
-/// 1 / x, to an ulp, without the branches that subnormal numbers need. 0 for an infinity, NaN for a NaN.
+/// 1 / x, to an ulp, without the branches that subnormal numbers need. An infinity for 0, 0 for an infinity, NaN for a NaN.
 __device__ inline float reciprocal_of_normal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -21,7 +21,17 @@ __device__ inline double reciprocal_of_normal(double x) {
   e = fma(e, e, e);                 // e + e^2
   double y = fma(start, e, start);  // 20 bits become 60
   y = fma(y, fma(-x, y, 1.0), y);
-  return y == y ? y : start;
+  // by its exponent, all zeros or all ones, so that y is not waited for
+  const unsigned exponent = static_cast<unsigned>(__double2hiint(start)) & 0x7ff00000u;
+  return exponent - 0x00100000u < 0x7fe00000u ? y : start;
+}
+
+/// The leading word of |x|, by which numbers are compared with powers of two.
+__device__ inline unsigned leading_word(float x) {
+  return __float_as_uint(x) & 0x7fffffffu;
+}
+__device__ inline unsigned leading_word(double x) {
+  return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
 }
 
 /// Division of a column by its pivot: times 1 / pivot, after a power of two that keeps 1 / pivot in range for pivots
@@ -34,10 +44,13 @@ struct Reciprocal {
 
   Reciprocal() = default;
   __device__ explicit Reciprocal(E pivot) {
-    constexpr R small = sizeof(R) == 4 ? R(0x1p-60) : R(0x1p-500), large = 1 / small;
-    constexpr R up = sizeof(R) == 4 ? R(0x1p100) : R(0x1p900);
-    const R size = larger_part(pivot);
-    before = size < small ? up : size > large && size - size == 0 ? 1 / up : R(1);
+    constexpr bool one_word = sizeof(R) == 4;
+    constexpr R up = one_word ? R(0x1p100) : R(0x1p900);
+    // 2^-60 and 2^60, 2^-500 and 2^500
+    constexpr unsigned small = one_word ? (127 - 60) << 23 : (1023 - 500) << 20;
+    constexpr unsigned large = one_word ? (127 + 60) << 23 : (1023 + 500) << 20;
+    const unsigned size = leading_word(larger_part(pivot));
+    before = size < small ? up : size >= large ? 1 / up : R(1);
     pivot = scaled(pivot, before);
     if constexpr (is_device_complex<E>) {
       const R inverse_square = reciprocal_of_normal(pivot.x * pivot.x + pivot.y * pivot.y);

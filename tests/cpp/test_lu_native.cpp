@@ -14,6 +14,20 @@ INSTANTIATE_TEST_SUITE_P(On, LuNative,
                                                           Type::double_complex)),
                          instance_name);
 
+std::string name_of(const cuda::LuPanelShape& shape, std::int64_t m, std::int64_t n) {
+  return shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.rows) +
+         " rows per thread" + (shape.cluster ? ", cluster" : ", grid");
+}
+
+template <class T>
+void factor_panel(const cuda::LuPanelShape& shape, View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info,
+                  Queue& q) {
+  Matrix<std::int32_t> lists(A.cols, 2, q);
+  const Storage workspace(cuda::lu_panel_workspace<T>(A.cols), q);
+  cuda::lu_panel(A, ipiv, 0, info.data, {lists.view().data, lists.view().data + A.cols, A.cols},
+                 const_cast<void*>(workspace.data()), shape, nullptr, q);
+}
+
 /// One block, clusters of 2 to 16, grids; 1 to 16 rows per thread: the same bits, and LAPACK's pivots.
 TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
   with_type([&]<class T>(T) {
@@ -23,16 +37,12 @@ TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
         const LuFactors<T> lapack = lapack_lu(A);
         Dense<T> first;
         for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) {
-          const std::string text = shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " +
-                                   std::to_string(shape.rows) + " rows per thread" +
-                                   (shape.cluster ? ", cluster" : ", grid");
+          const std::string text = name_of(shape, m, n);
           const char* what = text.c_str();
           Padded<T> a(A, q());
           Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q());
-          Matrix<std::int32_t> lists(n, 2, q()), info = upload(Dense<std::int32_t>(1, 1), q());
-          const Storage workspace(cuda::lu_panel_workspace<T>(n), q());
-          cuda::lu_panel(a.view(), ipiv.view(), 0, info.view().data, {lists.view().data, lists.view().data + n, n},
-                         const_cast<void*>(workspace.data()), shape, nullptr, q());
+          Matrix<std::int32_t> info = upload(Dense<std::int32_t>(1, 1), q());
+          factor_panel<T>(shape, a.view(), ipiv.view(), info, q());
           const Dense<T> LU = a.read(what);
           expect_same(ipiv.read(what), lapack.pivots, text + ": pivots");
           EXPECT_EQ(download<std::int32_t>(info, q())[0], 0) << what;
@@ -41,6 +51,30 @@ TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
             EXPECT_LE(lu_residual(A, LuFactors<T>{LU, lapack.pivots, 0}), residual_bound) << what;
           }
           expect_same(LU, first, what);
+        }
+      }
+    }
+  });
+}
+
+/// Candidates that differ in their last bits only, or not at all, in every block, warp and thread.
+TEST_P(LuNative, PivotsAmongNearlyEqualElements) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built) {
+      for (const std::int64_t m : {100, 500, 1000, 4001, 9001, 13001}) {
+        const std::int64_t n = 5;
+        Dense<T> A = random<T>(m, n, 17);
+        for (std::int64_t i = 0; i < m; ++i) {
+          const real_t<T> last_bits = real_t<T>(i * 7 % 5) * std::numeric_limits<real_t<T>>::epsilon();
+          A(i, 0) = T((i % 3 == 0 ? -1 : 1) * (1 + last_bits));
+        }
+        const LuFactors<T> lapack = lapack_lu(A);
+        for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) {
+          const std::string text = name_of(shape, m, n);
+          Matrix<T> LU = upload(A, q());
+          Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
+          factor_panel<T>(shape, LU, ipiv, info, q());
+          expect_same(download<std::int32_t>(ipiv, q()), lapack.pivots, name_of(shape, m, n));
         }
       }
     }
