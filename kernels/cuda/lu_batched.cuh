@@ -2,7 +2,8 @@
 #pragma once
 
 #include "kernels/cuda/batched.cuh"
-#include "kernels/cuda/lu_panel_links.cuh"
+#include "kernels/cuda/pivot_candidate.cuh"
+#include "kernels/cuda/reciprocal.cuh"
 
 namespace devobj::cuda::lu {
 
