@@ -168,7 +168,7 @@ struct Elimination {
   }
 
   /// The pivot of `step`, L's column and the update, by which the window moves on by a column; the search for the next
-  /// pivot, if it is in the window. `Live` columns of the window are in use.
+  /// pivot, which is published if its column is in the window. `Live` columns of the window are in use.
   template <int Live>
   __device__ void eliminate(int step, bool more) {
     const Pivot<E, W> pivot = link.receive(turn, lane);

@@ -1,5 +1,7 @@
 // On a GPU only: the native LU beyond what test_lu*.cpp ask of every method: every shape of the panel kernel, panels of every height,
 // info on the device, and the arguments that only it has.
+#include <limits>
+
 #include "devobj/rng.hpp"
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
@@ -70,7 +72,6 @@ TEST_P(LuNative, PivotsAmongNearlyEqualElements) {
         }
         const LuFactors<T> lapack = lapack_lu(A);
         for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) {
-          const std::string text = name_of(shape, m, n);
           Matrix<T> LU = upload(A, q());
           Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
           factor_panel<T>(shape, LU, ipiv, info, q());
