@@ -28,7 +28,7 @@
 #include "devobj/blas.hpp"
 #include "kernels/device.hpp"
 #include "kernels/native.hpp"
-#include "six_bf16.hpp"
+#include "products_by_parts.hpp"
 #include "tuning.hpp"
 
 namespace devobj {
@@ -49,13 +49,17 @@ class NativeLu {
     const std::int64_t most =
         by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max;
     // the table is of matrices whose products go at their full rate
-    const bool slow_products = single && !strict_math(options.math) && !cuda::six_bf16_aligned(A);
+    bool slow_products = false;
+    if constexpr (single) {
+      const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
+      slow_products = !strict_math(options.math) && !cuda::gemm_by_parts_at_full_rate(real, q);
+    }
     for (std::int64_t j = 0; j < k_; j = blocks_.back().columns.end) {
       BlockSizes sizes{options.block, options.inner_block};
       if (options.block <= 0) {
         sizes = table.blocks(Tuned::lu, Method::native, type_letter<T>(), k_ - j);
         if (sizes.inner_block == 0) sizes.inner_block = sizes.block;
-        if (slow_products && k_ - j >= least) sizes.block = std::min(2 * sizes.block, cuda::gemm_six_bf16_max_depth);
+        if (slow_products && k_ - j >= least) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
       const std::int64_t width = std::min(sizes.block, k_ - j);
@@ -215,7 +219,7 @@ class NativeLu {
     const Side guarded = by_rows_ ? Side::Left : Side::Right;  // U may have small columns
     if (by_parts && std::min(rows.size(), columns.size()) >= least) {
       if constexpr (std::is_same_v<T, float>)
-        return cuda::gemm_six_bf16(Op::NoTrans, Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
+        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
       else if constexpr (is_complex<T>)
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
     }
@@ -225,20 +229,20 @@ class NativeLu {
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
   // Whether the columns of the panel after the next have a queue: in double precision, where the products decide.
   static constexpr bool looks_further = !single;
-  static constexpr std::int64_t least = single ? six_bf16_least : as_real_least;
+  static constexpr std::int64_t least = single ? by_parts_least : as_real_least;
 
-  /// Single precision by six bfloat16 products unless math is strict, complex matrices of both precisions as real ones.
+  /// Single precision by parts unless math is strict, complex matrices of both precisions as real ones.
   /// For the updates of the rest, on one queue: the workspace serves one product at a time.
   bool by_parts_pays(std::int64_t rest, Math math) const {
     if (rest < least) return false;
     if (is_complex<T>) return !single || !strict_math(math);
-    return single && nb_ <= cuda::gemm_six_bf16_max_depth && !strict_math(math);
+    return single && nb_ <= cuda::gemm_by_parts_max_depth && !strict_math(math);
   }
   static std::size_t product_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
     if constexpr (is_complex<T>)
       return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
     else
-      return cuda::gemm_six_bf16_workspace(rows, cols, depth);
+      return cuda::gemm_by_parts_workspace(rows, cols, depth);
   }
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }

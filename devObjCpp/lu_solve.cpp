@@ -2,31 +2,31 @@
 #include "devobj/blas.hpp"
 #include "devobj/lu.hpp"
 #include "blas_checks.hpp"
-#include "six_bf16.hpp"
+#include "products_by_parts.hpp"
 
 namespace devobj {
 namespace {
 
-/// B = op(A)^-1 B, A triangular (letters in trsm's order). With six bfloat16 products by blocks, as long as the part of B
+/// B = op(A)^-1 B, A triangular (letters in trsm's order). With products by parts by blocks, as long as the part of B
 /// that a block of the solution still changes is large:
 ///
 ///     | L11      | | X1 |   | B1 |     X1 = L11^-1 B1
 ///     | L21  L22 | | X2 | = | B2 |     B2 -= L21 X1
 template <class T>
-void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const SixBf16& six) {
+void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const ProductsByParts& parts) {
   const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
   const Range columns{0, B.cols};
   Range left{0, A.rows};  // rows that are not solved yet
-  while (six && left.size() - six_bf16_triangle >= six_bf16_least) {
+  while (parts && left.size() - by_parts_triangle >= by_parts_least) {
     Range K = left, rest = left;
     if (downwards)
-      K.end = rest.begin = left.begin + six_bf16_triangle;
+      K.end = rest.begin = left.begin + by_parts_triangle;
     else
-      K.begin = rest.end = left.end - six_bf16_triangle;
+      K.begin = rest.end = left.end - by_parts_triangle;
     trsm(Side::Left, uplo, op, diag, T(1), A(K, K), B(K, columns), q);
     // B(rest) -= op(A)(rest, K) B(K)
     const bool plain = op == Op::NoTrans;
-    six.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
+    parts.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
     left = rest;
   }
   trsm(Side::Left, uplo, op, diag, T(1), A(left, left), B(left, columns), q);
@@ -43,16 +43,16 @@ void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOp
   require_op("getrs", "op", op);
   require_distinct("getrs", "B", B, "LU", LU);
   if (B.empty()) return;
-  const auto six = SixBf16::for_triangles<T>(options.math, n, B.cols, q);
+  const auto parts = ProductsByParts::for_triangles<T>(options.math, n, B.cols, q);
   if (op == Op::NoTrans) {
     // X = U^-1 L^-1 P B
     laswp(B, 0, n, ipiv, true, q);
-    solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, six);
-    solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, six);
+    solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, parts);
+    solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, parts);
   } else {
     // X = P^T L^-T U^-T B
-    solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q, six);
-    solve(Uplo::Lower, op, Diag::Unit, LU, B, q, six);
+    solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q, parts);
+    solve(Uplo::Lower, op, Diag::Unit, LU, B, q, parts);
     laswp(B, 0, n, ipiv, false, q);
   }
 }

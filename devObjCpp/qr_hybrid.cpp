@@ -36,7 +36,7 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
   T* taus = pinned_tau.as<T>();
   Matrix<T> R(nb, nb, q), Tri(nb, nb, q), device_tau(k, 1, q);
   Matrix<T> products(nb, n, q), reflected(nb, n, q);
-  const auto six = SixBf16::for_reflectors<T>(options.math, m, n - nb, nb, q);
+  const auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q);
   q.blas();
   SideQueue side(q, true);
   Queue& copies = side;
@@ -81,7 +81,7 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
     auto apply = [&](View<T> W, Range columns) {
       View<T> TW = reflected(first, {0, columns.size()});
       gemm(adjoint<T>, Op::NoTrans, T(1), T11, W, T(0), TW, q);
-      subtract_left(V, TW, A(below, columns), q, six);
+      subtract_left(V, TW, A(below, columns), q, parts);
     };
 
     // next: one product V^H [V  A(below, next)] for the triangular factor and the update
@@ -98,7 +98,7 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
     timer.on_queue(&HybridReport::update, q, [&] {
       if (rest.size() > 0) {
         View<T> W = products(first, {0, rest.size()});
-        project_left(V, A(below, rest), W, q, six);
+        project_left(V, A(below, rest), W, q, parts);
         apply(W, rest);
       }
       lacpy(Uplo::Upper, R11, A(K, K), q);

@@ -33,7 +33,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   // All memory first: when there is none, A is as it was.
   NativePanels<T> panels(A, tau, nb, q);
   Matrix<T> W(nb, n, q), TW(nb, n, q);
-  const auto six = SixBf16::for_reflectors<T>(options.math, m, n - nb, nb, q);
+  const auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q);
   SideQueue side(q, true), beside(q, true);
   Queue &first = side, &triangles = beside;
   q.blas();
@@ -70,7 +70,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     q.wait_for(has_triangle);
     if (rest.size() > 0)
       reflect_left(adjoint<T>, V, Tri, A(below, rest), View<T>(W.data, K.size(), rest.size()),
-                   View<T>(TW.data, K.size(), rest.size()), q, six);
+                   View<T>(TW.data, K.size(), rest.size()), q, parts);
     rest_done = q.record();
     if (next.size() > 0) panels.end(turn, next, done, first);
     if (next.size() == 0) break;

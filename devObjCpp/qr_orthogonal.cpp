@@ -37,7 +37,7 @@ template <class T>
 BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q,
                                     Math math)
     : two_{{m, nb, q}, {m, nb, q}}, W_(width, nb, q), TW_(width, nb, q),
-      six_(SixBf16::for_reflectors<T>(math, m, width, nb, q)), q_(q) {}
+      parts_(ProductsByParts::for_reflectors<T>(math, m, width, nb, q)), q_(q) {}
 
 template <class T> void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, Queue& q) {
   V = View<T>(V_.data, A.rows, A.cols);
@@ -74,13 +74,13 @@ void BlockReflectors<T>::for_each(std::int64_t count, Vectors vectors, Factors f
 template <class T> void BlockReflectors<T>::apply_left(Op op, View<T> C) {
   if (C.empty()) return;
   const std::int64_t k = now_->V.cols;
-  reflect_left(op, now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_, six_);
+  reflect_left(op, now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_, parts_);
 }
 
 template <class T> void BlockReflectors<T>::apply_right(Op op, View<T> C) {
   if (C.empty()) return;
   const std::int64_t k = now_->V.cols;
-  reflect_right(op, now_->V, now_->Tri, C, View<T>(W_.data, C.rows, k), View<T>(TW_.data, C.rows, k), q_, six_);
+  reflect_right(op, now_->V, now_->Tri, C, View<T>(W_.data, C.rows, k), View<T>(TW_.data, C.rows, k), q_, parts_);
 }
 
 // ---- OrthogonalFactor ----

@@ -7,7 +7,7 @@
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
 #include "shapes.hpp"
-#include "six_bf16.hpp"
+#include "products_by_parts.hpp"
 
 namespace devobj {
 
@@ -48,7 +48,7 @@ template <class T> class BlockReflectors {
   };
   Reflector two_[2];
   Matrix<T> W_, TW_;
-  SixBf16 six_;
+  ProductsByParts parts_;
   Queue& q_;
   const Reflector* now_ = nullptr;
 };

@@ -3,59 +3,59 @@
 
 #include "devobj/blas.hpp"
 #include "devobj/view.hpp"
-#include "six_bf16.hpp"
+#include "products_by_parts.hpp"
 
 namespace devobj {
 
-// V's columns have norm 1 to sqrt(2); the columns of C (its rows, where V is on the right) may have any, and are what six
-// bfloat16 products guard. Complex ones take V on the left only: the left operand is written out twice as large, and the
+// V's columns have norm 1 to sqrt(2); the columns of C (its rows, where V is on the right) may have any, and are what
+// products by parts guard. Complex ones take V on the left only: the left operand is written out twice as large, and the
 // right one has to lie as it is multiplied.
 
 /// W = V^H C
 template <class T>
-void project_left(View<T> V, View<T> C, View<T> W, Queue& q, const SixBf16& six = {}) {
-  if (!six.projects(V, C)) return gemm(adjoint<T>, Op::NoTrans, T(1), V, C, T(0), W, q);
+void project_left(View<T> V, View<T> C, View<T> W, Queue& q, const ProductsByParts& parts = {}) {
+  if (!parts.projects(V, C)) return gemm(adjoint<T>, Op::NoTrans, T(1), V, C, T(0), W, q);
   laset(Uplo::General, T(0), T(0), W, q);
-  six.add(adjoint<T>, Op::NoTrans, 1, V, C, W, Side::Right, q);
+  parts.add(adjoint<T>, Op::NoTrans, 1, V, C, W, Side::Right, q);
 }
 
 /// C -= V W
 template <class T>
-void subtract_left(View<T> V, View<T> W, View<T> C, Queue& q, const SixBf16& six = {}) {
-  if (!six.updates(C)) return gemm(Op::NoTrans, Op::NoTrans, T(-1), V, W, T(1), C, q);
-  six.add(Op::NoTrans, Op::NoTrans, -1, V, W, C, Side::Right, q);
+void subtract_left(View<T> V, View<T> W, View<T> C, Queue& q, const ProductsByParts& parts = {}) {
+  if (!parts.updates(C)) return gemm(Op::NoTrans, Op::NoTrans, T(-1), V, W, T(1), C, q);
+  parts.add(Op::NoTrans, Op::NoTrans, -1, V, W, C, Side::Right, q);
 }
 
 /// W = C V
 template <class T>
-void project_right(View<T> C, View<T> V, View<T> W, Queue& q, const SixBf16& six = {}) {
-  if (is_complex<T> || !six.projects(V, C)) return gemm(Op::NoTrans, Op::NoTrans, T(1), C, V, T(0), W, q);
+void project_right(View<T> C, View<T> V, View<T> W, Queue& q, const ProductsByParts& parts = {}) {
+  if (is_complex<T> || !parts.projects(V, C)) return gemm(Op::NoTrans, Op::NoTrans, T(1), C, V, T(0), W, q);
   laset(Uplo::General, T(0), T(0), W, q);
-  six.add(Op::NoTrans, Op::NoTrans, 1, C, V, W, Side::Left, q);
+  parts.add(Op::NoTrans, Op::NoTrans, 1, C, V, W, Side::Left, q);
 }
 
 /// C -= W V^H
 template <class T>
-void subtract_right(View<T> W, View<T> V, View<T> C, Queue& q, const SixBf16& six = {}) {
-  if (is_complex<T> || !six.updates(C)) return gemm(Op::NoTrans, adjoint<T>, T(-1), W, V, T(1), C, q);
-  six.add(Op::NoTrans, Op::Trans, -1, W, V, C, Side::Left, q);
+void subtract_right(View<T> W, View<T> V, View<T> C, Queue& q, const ProductsByParts& parts = {}) {
+  if (is_complex<T> || !parts.updates(C)) return gemm(Op::NoTrans, adjoint<T>, T(-1), W, V, T(1), C, q);
+  parts.add(Op::NoTrans, Op::Trans, -1, W, V, C, Side::Left, q);
 }
 
 /// C -= V op(Tri) (V^H C), that is C = op(I - V Tri V^H) C, in three products. V is m x k with its ones and zeros
 /// written out, Tri k x k, C m x n; W and TW are k x n workspace. Does not wait.
 template <class T>
-void reflect_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q, const SixBf16& six = {}) {
-  project_left(V, C, W, q, six);
+void reflect_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q, const ProductsByParts& parts = {}) {
+  project_left(V, C, W, q, parts);
   gemm(op, Op::NoTrans, T(1), Tri, W, T(0), TW, q);
-  subtract_left(V, TW, C, q, six);
+  subtract_left(V, TW, C, q, parts);
 }
 
 /// C -= (C V) op(Tri) V^H, C is n x m; W and TW are n x k workspace.
 template <class T>
-void reflect_right(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q, const SixBf16& six = {}) {
-  project_right(C, V, W, q, six);
+void reflect_right(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q, const ProductsByParts& parts = {}) {
+  project_right(C, V, W, q, parts);
   gemm(Op::NoTrans, op, T(1), W, Tri, T(0), TW, q);
-  subtract_right(TW, V, C, q, six);
+  subtract_right(TW, V, C, q, parts);
 }
 
 }  // namespace devobj

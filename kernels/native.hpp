@@ -84,24 +84,38 @@ void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExc
 template <class T>
 std::int64_t exchange_solve_rows(const Queue& q);
 
-/// C += alpha op(A) op(B) in single precision on the tensor cores, alpha 1 or -1, as accurate as a plain product up to a
-/// depth (columns of op(A)) of 512, in infinities and NaN too. Small numbers keep their accuracy relative to their column
-/// of op(B) (guarded == Right) or row of op(A) (Left). `workspace` holds gemm_six_bf16_workspace bytes, which do not fall
-/// with any of the three sizes. Source: Henry, Tang & Heinecke, "Leveraging the bfloat16 artificial intelligence datatype
-/// for higher-precision computations", 2019. (gemm_six_bf16)
+/// C += alpha op(A) op(B) in single precision by products of parts of the numbers on the tensor cores, alpha 1 or -1, as
+/// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
+/// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
+/// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. (gemm_by_parts: gemm_three_fp16
+/// where it can be used, else gemm_six_bf16)
+void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
+                   void* workspace, Queue& q);
+std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+inline constexpr std::int64_t gemm_by_parts_max_depth = 512;
+/// Whether this is as fast for a C in this place, and for its parts from rows on that are multiples of 4, as for any.
+bool gemm_by_parts_at_full_rate(View<float> C, const Queue& q);
+
+/// Three products of float16, on the current device if it has Hopper's warp group products and the library was compiled
+/// for them. Small numbers keep their accuracy relative to their row of op(A) and their column of op(B). Source: Ootomo &
+/// Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
+/// performance", 2022. (gemm_three_fp16)
+bool gemm_three_fp16_usable();
+void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
+                     Queue& q);
+std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+
+/// Six products of bfloat16, by cuBLAS. Source: Henry, Tang & Heinecke, "Leveraging the bfloat16 artificial intelligence
+/// datatype for higher-precision computations", 2019. (gemm_six_bf16)
 void gemm_six_bf16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
                    void* workspace, Queue& q);
 std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
-inline constexpr std::int64_t gemm_six_bf16_max_depth = 512;
-/// Whether the columns of A and of its parts from rows on that are multiples of 4 are where cuBLAS multiplies at the full
+/// Whether the columns of C and of its parts from rows on that are multiples of 4 are where cuBLAS multiplies at the full
 /// rate. gemm_six_bf16 writes products for other places aside first.
-template <class T>
-bool six_bf16_aligned(View<T> A) {
-  return A.ld * sizeof(T) % 16 == 0 && reinterpret_cast<std::uintptr_t>(A.data) % 16 == 0;
-}
+bool gemm_six_bf16_aligned(View<float> C);
 
 /// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
-/// one, in infinities and NaN too: gemm in double precision, gemm_six_bf16 in pieces of its largest depth, with its
+/// one, in infinities and NaN too: gemm in double precision, gemm_by_parts in pieces of its largest depth, with its
 /// `guarded`, in single. A is the thin one: it is written out twice as large. `workspace` holds gemm_as_real_workspace
 /// bytes, which do not fall with any of the three sizes. (gemm_as_real)
 template <class T>

@@ -6,7 +6,7 @@
 //   E(A)  =  | im   re |   for every element of A: its column, and beside it its column times i,
 //
 // C_r += alpha E(A) B_r is the complex product with the very same sums, so that infinities and NaN reach what they reach
-// there. E(A)^T is E(A^H). In single precision the real product is one of six bfloat16 products, in pieces of a depth
+// there. E(A)^T is E(A^H). In single precision the real product is gemm_by_parts, in pieces of a depth
 // that stays accurate.
 #include "kernels/cuda/grid.cuh"
 #include "kernels/native.hpp"
@@ -50,7 +50,7 @@ template <class T>
 std::size_t gemm_as_real_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
   std::size_t bytes = form_bytes<T>(rows, depth);
   if constexpr (std::is_same_v<real_t<T>, float>)
-    bytes += gemm_six_bf16_workspace(2 * rows, cols, std::min(2 * depth, gemm_six_bf16_max_depth));
+    bytes += gemm_by_parts_workspace(2 * rows, cols, std::min(2 * depth, gemm_by_parts_max_depth));
   return bytes;
 }
 
@@ -69,9 +69,9 @@ void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side
   const View<real_t<T>> E = as_real(form), Br = as_real(B), Cr = as_real(C);
   if constexpr (std::is_same_v<real_t<T>, float>) {
     void* rest = static_cast<unsigned char*>(workspace) + form_bytes<T>(C.rows, B.rows);
-    for (std::int64_t k = 0; k < Br.rows; k += gemm_six_bf16_max_depth) {
-      const Range K{k, std::min(k + gemm_six_bf16_max_depth, Br.rows)};
-      gemm_six_bf16(op, Op::NoTrans, alpha, op == Op::NoTrans ? E({0, E.rows}, K) : E(K, {0, E.cols}),
+    for (std::int64_t k = 0; k < Br.rows; k += gemm_by_parts_max_depth) {
+      const Range K{k, std::min(k + gemm_by_parts_max_depth, Br.rows)};
+      gemm_by_parts(op, Op::NoTrans, alpha, op == Op::NoTrans ? E({0, E.rows}, K) : E(K, {0, E.cols}),
                     Br(K, {0, Br.cols}), Cr, guarded, rest, q);
     }
   } else {

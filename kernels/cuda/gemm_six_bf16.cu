@@ -220,6 +220,10 @@ SplitMatrix split_matrix(Op op, View<float> X, void* memory, unsigned char* plai
 
 }  // namespace
 
+bool gemm_six_bf16_aligned(View<float> C) {
+  return C.ld * sizeof(float) % 16 == 0 && reinterpret_cast<std::uintptr_t>(C.data) % 16 == 0;
+}
+
 std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
   return split_bytes(rows, depth) + split_bytes(cols, depth) + aligned(std::max(rows, cols)) + aside_bytes(rows, cols);
 }
@@ -247,7 +251,7 @@ void gemm_six_bf16(Op opA, Op opB, float alpha, View<float> A, View<float> B, Vi
                        narrow(ld), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
           "gemm_six_bf16");
   };
-  const Range direct{0, six_bf16_aligned(C) ? C.rows / row_unit * row_unit : 0}, others{direct.end, C.rows};
+  const Range direct{0, gemm_six_bf16_aligned(C) ? C.rows / row_unit * row_unit : 0}, others{direct.end, C.rows};
   if (direct.size() > 0) multiply(direct, {0, C.cols}, 1, C.data, C.ld);
   if (others.size() > 0) {
     const std::int64_t rows = ceil_div(others.size(), row_unit) * row_unit;

@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/pivot_candidate.cuh"
 #include "kernels/cuda/reciprocal.cuh"
 #include "kernels/native.hpp"
@@ -34,20 +35,6 @@ __device__ void meet() {
 template <Meeting meeting>
 __device__ void announce() {
   asm volatile("bar.arrive %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting>) : "memory");
-}
-
-/// The teams share the block's registers unevenly, where the GPU can: `count` for each thread of the caller's.
-template <int count>
-__device__ void take_registers() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
-#endif
-}
-template <int count>
-__device__ void leave_registers() {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
-#endif
 }
 
 /// What is published, in pieces of 16 bytes: a candidate, its row of the window, and what divides by it. The number of

@@ -5,7 +5,7 @@
 
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
-#include "six_bf16.hpp"
+#include "products_by_parts.hpp"
 
 namespace devobj::test {
 namespace {

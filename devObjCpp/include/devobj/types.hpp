@@ -35,7 +35,7 @@ enum class Method : int {
 };
 
 /// How products of single precision matrices, real and complex, inside an algorithm are computed on a GPU. `automatic`: by
-/// six bfloat16 products on the tensor cores where that is faster, which is as accurate; DEVOBJ_MATH=strict in the
+/// products of parts of the numbers on the tensor cores where that is faster, which is as accurate; DEVOBJ_MATH=strict in the
 /// environment, or set_math (devobj/math.hpp), makes it strict. `strict`: as BLAS's sgemm and cgemm.
 enum class Math : int { automatic = 0, strict = 1 };
 

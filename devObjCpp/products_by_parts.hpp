@@ -1,6 +1,6 @@
-// Where algorithms multiply single precision matrices by six bfloat16 products (kernels/cuda/gemm_six_bf16.cu), complex
-// ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too: the thresholds, and the products in
-// pieces of a depth that stays accurate. Everywhere else a SixBf16 is off, and the algorithms call gemm.
+// Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
+// ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too: the thresholds, and the
+// products in pieces of a depth that stays accurate. Everywhere else a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
@@ -15,43 +15,43 @@ namespace devobj {
 
 // ---- thresholds ----
 /// Rows and columns from which a matrix is updated faster than by a plain product.
-inline constexpr std::int64_t six_bf16_least = 2048;
+inline constexpr std::int64_t by_parts_least = 2048;
 /// Columns of V, as a real matrix, from which V^H C is faster than a plain product: every element of C is split for so
 /// many products.
-inline constexpr std::int64_t six_bf16_least_width = 256;
+inline constexpr std::int64_t by_parts_least_width = 256;
 /// Rows and columns from which a complex matrix of double precision is updated faster by a real product.
 inline constexpr std::int64_t as_real_least = 2048;
 /// The same for the products of block reflectors.
 inline constexpr std::int64_t as_real_least_reflected = 6000;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
-inline constexpr std::int64_t six_bf16_triangle = cuda::gemm_six_bf16_max_depth;
+inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
 
 /// Whether products are to be as BLAS's.
 inline bool strict_math(Math option) {
   return option == Math::strict || math_in_use() == Math::strict;
 }
 
-/// Six bfloat16 products on one queue, or real ones of complex<double>, or, without workspace, none.
-class SixBf16 {
+/// Products by parts on one queue, or real ones of complex<double>, or, without workspace, none.
+class ProductsByParts {
  public:
-  SixBf16() = default;
+  ProductsByParts() = default;
 
   /// For block reflectors of up to k columns, applied to matrices of up to rows x cols.
   template <class T>
-  static SixBf16 for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
+  static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
     if constexpr (cuda_built)
-      if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_six_bf16_max_depth) {
+      if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_by_parts_max_depth) {
         const std::int64_t free = std::max(rows, cols);
-        return SixBf16(q.workspace(std::max(bytes<T>(rows, cols, k), bytes<T>(k, free, free))));
+        return ProductsByParts(q.workspace(std::max(bytes<T>(rows, cols, k), bytes<T>(k, free, free))));
       }
     return {};
   }
   /// For triangles of order n and so many right-hand sides.
   template <class T>
-  static SixBf16 for_triangles(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
+  static ProductsByParts for_triangles(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
     if constexpr (cuda_built)
-      if (pays<T>(math, n - six_bf16_triangle, right_hand_sides, q))
-        return SixBf16(q.workspace(bytes<T>(n - six_bf16_triangle, right_hand_sides, six_bf16_triangle)));
+      if (pays<T>(math, n - by_parts_triangle, right_hand_sides, q))
+        return ProductsByParts(q.workspace(bytes<T>(n - by_parts_triangle, right_hand_sides, by_parts_triangle)));
     return {};
   }
 
@@ -59,13 +59,13 @@ class SixBf16 {
   /// Whether the product V op(Z), or its transpose, is to be added to C in this way.
   template <class T>
   bool updates(View<T> C) const {
-    constexpr std::int64_t least = std::is_same_v<real_t<T>, float> ? six_bf16_least : as_real_least_reflected;
+    constexpr std::int64_t least = std::is_same_v<real_t<T>, float> ? by_parts_least : as_real_least_reflected;
     return workspace_ != nullptr && std::min(C.rows, C.cols) >= least;
   }
   /// Whether the product of V and C, summed along V's columns, is.
   template <class T>
   bool projects(View<T> V, View<T> C) const {
-    return updates(C) && V.cols * (is_complex<T> ? 2 : 1) >= six_bf16_least_width;
+    return updates(C) && V.cols * (is_complex<T> ? 2 : 1) >= by_parts_least_width;
   }
 
   /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
@@ -76,20 +76,20 @@ class SixBf16 {
       cuda::gemm_as_real(opA, alpha, A, B, C, guarded, workspace_, q);
     } else if constexpr (cuda_built && std::is_same_v<T, float>) {
       const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
-      for (std::int64_t k = 0; k < depth; k += cuda::gemm_six_bf16_max_depth) {
-        const Range K{k, std::min(k + cuda::gemm_six_bf16_max_depth, depth)};
+      for (std::int64_t k = 0; k < depth; k += cuda::gemm_by_parts_max_depth) {
+        const Range K{k, std::min(k + cuda::gemm_by_parts_max_depth, depth)};
         const View<T> a = opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
                       b = opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K);
-        cuda::gemm_six_bf16(opA, opB, alpha, a, b, C, guarded, workspace_, q);
+        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q);
       }
     }
   }
 
  private:
-  explicit SixBf16(void* workspace) : workspace_(workspace) {}
+  explicit ProductsByParts(void* workspace) : workspace_(workspace) {}
   template <class T>
   static bool pays(Math math, std::int64_t rows, std::int64_t cols, const Queue& q) {
-    return std::is_same_v<real_t<T>, float> && q.on_cuda() && std::min(rows, cols) >= six_bf16_least &&
+    return std::is_same_v<real_t<T>, float> && q.on_cuda() && std::min(rows, cols) >= by_parts_least &&
            !strict_math(math);
   }
   template <class T>
@@ -102,7 +102,7 @@ class SixBf16 {
     if constexpr (is_complex<T>)
       return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
     else
-      return cuda::gemm_six_bf16_workspace(rows, cols, std::min(depth, cuda::gemm_six_bf16_max_depth));
+      return cuda::gemm_by_parts_workspace(rows, cols, std::min(depth, cuda::gemm_by_parts_max_depth));
   }
   void* workspace_ = nullptr;
 };

@@ -1,0 +1,147 @@
+// The parts of a pipeline on Hopper: barriers that count arrivals and bytes, bulk copies into shared memory, warp group
+// products of float16 matrices, and the exchange of registers between warp groups. Compiled for sm_90a only; elsewhere
+// the functions do nothing, and kernels made of them must not be launched.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/cluster.cuh"
+
+namespace devobj::cuda {
+
+// ---- barriers: places in shared memory, by their addresses ----
+
+/// By one thread, before a barrier of the cluster (barriers_ready after the last one).
+__device__ __forceinline__ void barrier_init(std::uint32_t barrier, int arrivals) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+#endif
+}
+__device__ __forceinline__ void barriers_ready() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+#endif
+}
+/// At the same barrier of block `rank` of the cluster.
+__device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, int rank) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(remote_address(barrier, rank)) : "memory");
+#endif
+}
+/// An arrival that says how many bytes the barrier also waits for.
+__device__ __forceinline__ void barrier_expect(std::uint32_t barrier, int bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+#endif
+}
+/// Until the phase of this parity is over.
+__device__ __forceinline__ void barrier_wait(std::uint32_t barrier, int parity) {
+#if __CUDA_ARCH__ >= 900
+  std::uint32_t over = 0;
+  while (!over)
+    asm volatile(
+        "{\n\t.reg .pred p;\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+        "selp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(over)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+#endif
+}
+
+// ---- copies of contiguous memory, multiples of 16 bytes, counted by a barrier ----
+
+__device__ __forceinline__ void bulk_copy(std::uint32_t to, const void* from, int bytes, std::uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+#endif
+}
+/// To the same place of the cluster's blocks in the mask, each counted by its own barrier.
+__device__ __forceinline__ void bulk_copy_to(std::uint16_t blocks, std::uint32_t to, const void* from, int bytes,
+                                             std::uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], "
+      "%4;" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier), "h"(blocks)
+      : "memory");
+#endif
+}
+
+// ---- registers: `registers` for each thread of a warp group from now on, fewer or more than at the kernel's launch ----
+
+template <int registers>
+__device__ __forceinline__ void leave_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+#endif
+}
+template <int registers>
+__device__ __forceinline__ void take_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+#endif
+}
+
+// ---- products of a warp group: float16 matrices in shared memory, sums in single precision ----
+
+/// How a warp group's product finds a matrix: vectors of 32 elements (64 bytes) below each other from an address that is a
+/// multiple of 512, whose 16-byte pieces lie where piece_of_vector says. Two further on is the next 16 of the elements.
+__device__ __forceinline__ std::uint64_t matrix_descriptor(std::uint32_t address) {
+  constexpr std::uint64_t eight_vectors = 512, swizzled_64_bytes = 2;
+  return (address & 0x3ffff) >> 4 | std::uint64_t(1) << 16 | (eight_vectors >> 4) << 32 | swizzled_64_bytes << 62;
+}
+/// The place of a vector's 16-byte piece among its four.
+__device__ __forceinline__ int piece_of_vector(int vector, int piece) {
+  return piece ^ (vector >> 1 & 3);
+}
+
+__device__ __forceinline__ void products_begin() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void products_end() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+/// Until at most so many groups of products are still under way.
+template <int groups>
+__device__ __forceinline__ void products_wait() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
+#endif
+}
+/// sum = A B^T, or sum += A B^T where `add` is not 0: 64 vectors of A, 160 of B, 16 elements of each. Thread t of the group
+/// has of row 16 (t / 32) + t % 32 / 4, and of the eighth row after it, two columns each in sum[4 i], sum[4 i + 1] and
+/// sum[4 i + 2], sum[4 i + 3]: 8 i + 2 (t % 4) and the next.
+__device__ __forceinline__ void multiply_64x160(float (&sum)[80], std::uint64_t A, std::uint64_t B, int add) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define FOUR(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
+#define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
+  asm volatile(
+      "{\n\t.reg .pred p;\n\t"
+      "setp.ne.b32 p, %82, 0;\n\t"
+      "wgmma.mma_async.sync.aligned.m64n160k16.f32.f16.f16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79}, "
+      "%80, %81, p, 1, 1, 0, 0;\n\t}"
+      : SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48), SIXTEEN(64)
+      : "l"(A), "l"(B), "r"(add));
+#undef SIXTEEN
+#undef FOUR
+#endif
+}
+
+}  // namespace devobj::cuda
