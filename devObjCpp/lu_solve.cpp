@@ -7,6 +7,9 @@
 namespace devobj {
 namespace {
 
+/// Rows from which few right-hand sides have a kernel of their own.
+constexpr std::int64_t few_least = 512;
+
 /// B = op(A)^-1 B, A triangular (letters in trsm's order). With products by parts by blocks, as long as the part of B
 /// that a block of the solution still changes is large:
 ///
@@ -14,6 +17,9 @@ namespace {
 ///     | L21  L22 | | X2 | = | B2 |     B2 -= L21 X1
 template <class T>
 void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const ProductsByParts& parts) {
+  if constexpr (cuda_built)
+    if (q.on_cuda() && A.rows >= few_least && B.cols <= cuda::trsm_few_max)
+      return cuda::trsm_few(uplo, op, diag, A, B, q.workspace(cuda::trsm_few_workspace<T>(A.rows)), q);
   const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
   const Range columns{0, B.cols};
   Range left{0, A.rows};  // rows that are not solved yet

@@ -33,7 +33,10 @@ std::int64_t solve_refined(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue&
     widen(D.view(), iteration > 0, X.view(), q);
     // R = B - A X
     lacpy(Uplo::General, B, R.view(), q);
-    gemm(Op::NoTrans, Op::NoTrans, T(-1), A, X.view(), T(1), R.view(), q);
+    if (nrhs == 1)
+      gemv(Op::NoTrans, T(-1), A, X.view(), T(1), R.view(), q);
+    else
+      gemm(Op::NoTrans, Op::NoTrans, T(-1), A, X.view(), T(1), R.view(), q);
 
     sizes.measure(Norm::Max, 0, R.view());
     sizes.measure(Norm::Max, 1, X.view());

@@ -44,7 +44,17 @@ void subtract_right(View<T> W, View<T> V, View<T> C, Queue& q, const ProductsByP
 /// C -= V op(Tri) (V^H C), that is C = op(I - V Tri V^H) C, in three products. V is m x k with its ones and zeros
 /// written out, Tri k x k, C m x n; W and TW are k x n workspace. Does not wait.
 template <class T>
-void reflect_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q, const ProductsByParts& parts = {}) {
+void reflect_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
+                  const ProductsByParts& parts = {}) {
+  if constexpr (!is_complex<T>)
+    if (parts.projects(V, C) && W.ld == W.rows) {
+      // (V^T C)^T in W's memory: the tiles of a product are higher than wide, and its columns are the few
+      const View<T> Wt(W.data, C.cols, V.cols);
+      laset(Uplo::General, T(0), T(0), Wt, q);
+      parts.add(Op::Trans, Op::NoTrans, 1, C, V, Wt, Side::Left, q);
+      gemm(op, Op::Trans, T(1), Tri, Wt, T(0), TW, q);
+      return subtract_left(V, TW, C, q, parts);
+    }
   project_left(V, C, W, q, parts);
   gemm(op, Op::NoTrans, T(1), Tri, W, T(0), TW, q);
   subtract_left(V, TW, C, q, parts);

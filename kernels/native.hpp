@@ -84,6 +84,14 @@ void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExc
 template <class T>
 std::int64_t exchange_solve_rows(const Queue& q);
 
+/// B = op(A)^-1 B for a triangle A (letters in trsm's order) and at most trsm_few_max columns of B; `workspace` holds
+/// trsm_few_workspace bytes. (trsm_few)
+inline constexpr std::int64_t trsm_few_max = 4;
+template <class T>
+void trsm_few(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, void* workspace, Queue& q);
+template <class T>
+std::size_t trsm_few_workspace(std::int64_t rows);
+
 /// C += alpha op(A) op(B) in single precision by products of parts of the numbers on the tensor cores, alpha 1 or -1, as
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`

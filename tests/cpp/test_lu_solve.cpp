@@ -56,6 +56,62 @@ TEST_P(LuSolve, GetrsForEveryOpAndNumberOfRightHandSides) {
   });
 }
 
+/// Few right-hand sides of a large matrix have a kernel of their own on a GPU: its blocks of 64 rows, whole and not.
+TEST_P(LuSolve, FewRightHandSides) {
+  with_type([&]<class T>(T) {
+    for (std::int64_t n : {512, 513, 640, 1111}) {
+      const Dense<T> A = random<T>(n, n, std::uint32_t(n));
+      const LuFactors<T> f = lapack_lu(A);
+      Padded<T> LU(f.LU, q());
+      Padded<std::int32_t> pivots(f.pivots, q());
+      for (std::int64_t nrhs : n == 513 ? std::vector<std::int64_t>{1, 2, 4, 5} : std::vector<std::int64_t>{1})
+        for (Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
+          const std::string what = letters(op) + ", n = " + std::to_string(n) + ", nrhs = " + std::to_string(nrhs);
+          const Dense<T> B = random<T>(n, nrhs, 3);
+          Padded<T> X(B, q());
+          getrs<T>(op, LU, pivots.view(), X, q());
+          Dense<T> by_lapack = B;
+          fortran::getrs<T>(op, blas_int(n), blas_int(nrhs), f.LU.data(), blas_int(n), f.pivots.data(),
+                            by_lapack.data(), blas_int(n));
+          const double r = solve_residual(op, A, X.read("X"), B);
+          EXPECT_LE(r, residual_bound) << what;
+          EXPECT_LE(r, 2 * solve_residual(op, A, by_lapack, B) + residual_floor) << what;
+        }
+      expect_same(LU.read("LU"), f.LU, "LU");
+    }
+  });
+}
+
+/// Pivots whose inverses overflow (on a GPU: OpenBLAS multiplies by inverses), a zero among them, and a NaN that is not lost.
+TEST_P(LuSolve, FewRightHandSidesWithExtremePivots) {
+  with_type([&]<class T>(T) {
+    using R = real_t<T>;
+    const std::int64_t n = 700;
+    const R smallest = std::numeric_limits<R>::denorm_min();
+    Dense<T> LU(n, n), B(n, 1);
+    Dense<std::int32_t> pivots(n, 1);
+    for (std::int64_t i = 0; i < n; ++i) {
+      B[i] = LU(i, i) = i % 5 == 0 && q().on_cuda() ? T(1000 * smallest) : T(R(1 + i % 7));
+      pivots[i] = std::int32_t(i + 1);
+    }
+    for (Op op : {Op::NoTrans, Op::Trans}) {
+      auto solved = [&](const Dense<T>& LU, const Dense<T>& B) {
+        Padded<T> factors(LU, q()), X(B, q());
+        Padded<std::int32_t> order(pivots, q());
+        getrs<T>(op, factors, order.view(), X, q());
+        return X.read("X");
+      };
+      const Dense<T> ones = solved(LU, B);
+      for (std::int64_t i = 0; i < n; ++i) EXPECT_LE(std::abs(ones[i] - T(1)), 4 * eps<T>) << i;
+      Dense<T> zero = LU, bad = B;
+      zero(333, 333) = 0;
+      EXPECT_FALSE(std::isfinite(std::abs(solved(zero, B)[333])));
+      bad[444] = nan<T>;
+      EXPECT_TRUE(std::isnan(std::abs(solved(LU, bad)[444])));
+    }
+  });
+}
+
 TEST_P(LuSolve, GesvSolves) {
   with_type([&]<class T>(T) {
     for (std::int64_t n : {0, 1, 2, 33, 100})
