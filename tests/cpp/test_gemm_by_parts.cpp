@@ -1,0 +1,225 @@
+// On a GPU only: gemm_three_fp16 and gemm_six_bf16 against double precision and against BLAS's product: accuracy, infinities
+// and NaN, numbers near the ends of the range.
+#include <cmath>
+#include <limits>
+
+#include "factor_checks.hpp"
+#include "kernels/native.hpp"
+
+namespace devobj::test {
+namespace {
+
+class GemmByParts : public Everywhere {
+ protected:
+  /// C + alpha op(A) op(B), with the operands given as op(A) and op(B).
+  Dense<float> product(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C, bool strict,
+                       Side guarded = Side::Right, Op opA = Op::NoTrans, Op opB = Op::NoTrans, float alpha = -1) {
+    Padded<float> a(op_of(opA, A), q()), b(op_of(opB, B), q()), c(C, q());
+    if (strict)
+      gemm<float>(opA, opB, alpha, a, b, 1, c, q());
+    else
+      multiply(opA, opB, alpha, a.view(), b.view(), c.view(), guarded);
+    return c.read();
+  }
+  void multiply(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded) {
+    if constexpr (cuda_built) {
+      const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
+      if (way_ == Way::three_fp16) {
+        const Storage workspace(cuda::gemm_three_fp16_workspace(C.rows, C.cols, depth), q());
+        cuda::gemm_three_fp16(opA, opB, alpha, A, B, C, const_cast<void*>(workspace.data()), q());
+      } else {
+        const Storage workspace(cuda::gemm_six_bf16_workspace(C.rows, C.cols, depth), q());
+        cuda::gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, const_cast<void*>(workspace.data()), q());
+      }
+    }
+  }
+  /// The test, with each way in turn that this GPU has.
+  template <class F>
+  void each_way(F&& test) {
+    for (const Way way : {Way::six_bf16, Way::three_fp16}) {
+      if (way == Way::three_fp16 && !three_fp16_usable()) continue;
+      way_ = way;
+      SCOPED_TRACE(way == Way::three_fp16 ? "three float16 products" : "six bfloat16 products");
+      test();
+    }
+  }
+
+ private:
+  enum class Way { six_bf16, three_fp16 };
+  static bool three_fp16_usable() {
+    if constexpr (cuda_built) return cuda::gemm_three_fp16_usable();
+    return false;
+  }
+  Way way_ = Way::six_bf16;
+};
+INSTANTIATE_TEST_SUITE_P(On, GemmByParts, testing::Combine(testing::Values(places()[2]), testing::Values(Type::real)),
+                         instance_name);
+
+/// The largest error of C + alpha A B relative to |C| + |A| |B|.
+double error(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C, const Dense<float>& result,
+             float alpha = -1) {
+  double worst = 0;
+  for (std::int64_t j = 0; j < C.cols(); ++j)
+    for (std::int64_t i = 0; i < C.rows(); ++i) {
+      double sum = C(i, j), size = std::abs(sum);
+      for (std::int64_t k = 0; k < A.cols(); ++k) {
+        sum += alpha * double(A(i, k)) * B(k, j);
+        size += std::abs(double(A(i, k)) * B(k, j));
+      }
+      worst = larger(worst, size == 0 ? std::abs(result(i, j)) : std::abs(result(i, j) - sum) / size);
+    }
+  return worst;
+}
+
+TEST_P(GemmByParts, AsAccurateAsAPlainProduct) {
+  each_way([&] {
+    for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                           {7, 5, 3},
+                           {64, 64, 64},
+                           {129, 77, 65},
+                           {200, 300, 256},
+                           {161, 257, 33},
+                           {481, 520, 300},
+                           {300, 130, 512}}) {
+      const Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2), C = random<float>(m, n, 3);
+      const double strict = error(A, B, C, product(A, B, C, true)), ours = error(A, B, C, product(A, B, C, false));
+      EXPECT_LE(ours, 2 * strict + 2 * eps<float>) << shape_name(m, n) << " depth " << k;
+    }
+  });
+}
+
+TEST_P(GemmByParts, TransposedOperandsAndBothSigns) {
+  each_way([&] {
+    for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {7, 5, 3}, {129, 77, 65}, {300, 130, 512}})
+      for (const Op opA : {Op::NoTrans, Op::Trans})
+        for (const Op opB : {Op::NoTrans, Op::Trans})
+          for (const float alpha : {1.0f, -1.0f})
+            for (const Side guarded : {Side::Left, Side::Right}) {
+              Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2);
+              // every third guarded vector is left to the plain product
+              for (std::int64_t p = 0; p < k; ++p)
+                for (std::int64_t i = 1; i < (guarded == Side::Left ? m : n); i += 3)
+                  (guarded == Side::Left ? A(i, p) : B(p, i)) *= 0x1p-110f;
+              const Dense<float> C(m, n);
+              const double strict = error(A, B, C, product(A, B, C, true, guarded, opA, opB, alpha), alpha),
+                           ours = error(A, B, C, product(A, B, C, false, guarded, opA, opB, alpha), alpha);
+              EXPECT_LE(ours, 2 * strict + 2 * eps<float>)
+                  << letters(opA, opB, guarded) << " " << alpha << ", " << shape_name(m, n) << " depth " << k;
+            }
+  });
+}
+
+/// C's columns begin at any place, and are so many that their product does not fit aside at once.
+TEST_P(GemmByParts, EveryAlignmentOfTheResult) {
+  each_way([&] {
+    const std::int64_t n = 1030, k = 40, all = 80;
+    const Dense<float> before = random<float>(all, n, 3);
+    for (auto [first, m] : {std::pair<std::int64_t, std::int64_t>{0, 64}, {4, 60}, {1, 64}, {2, 62}, {0, 63}, {3, 1}})
+      for (const Op opA : {Op::NoTrans, Op::Trans})
+        for (const Op opB : {Op::NoTrans, Op::Trans}) {
+          const Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2),
+                             C = block_of(before, {first, first + m}, {0, n});
+          const Padded<float> a(op_of(opA, A), q()), b(op_of(opB, B), q());
+          const Matrix<float> device = upload(before, q());
+          ASSERT_EQ(device.ld % 4, 0);
+          multiply(opA, opB, -1, a.view(), b.view(), device({first, first + m}, {0, n}), Side::Right);
+          const Dense<float> after = download<float>(device, q());
+          const std::string what =
+              std::to_string(first) + " " + shape_name(m, n) + " " + letters(opA, opB, Side::Right);
+          EXPECT_LE(error(A, B, C, block_of(after, {first, first + m}, {0, n})), 4 * eps<float>) << what;
+          expect_same(block_of(after, {0, first}, {0, n}), block_of(before, {0, first}, {0, n}), what);
+          expect_same(block_of(after, {first + m, all}, {0, n}), block_of(before, {first + m, all}, {0, n}), what);
+        }
+  });
+}
+
+/// Columns whose numbers are small, down to the smallest: their own errors stay small.
+TEST_P(GemmByParts, SmallColumns) {
+  each_way([&] {
+    const std::int64_t m = 65, n = 8, k = 40;
+    const Dense<float> A = random<float>(m, k, 4);
+    Dense<float> B = random<float>(k, n, 5);
+    const int exponents[n] = {0, -90, -99, -101, -110, -120, -130, 60};
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < k; ++i) B(i, j) = std::ldexp(B(i, j), exponents[j]);
+    const Dense<float> C(m, n), ours = product(A, B, C, false), strict = product(A, B, C, true);
+    for (std::int64_t j = 0; j < n; ++j) {
+      auto column = [&](const Dense<float>& X) { return block_of(X, {0, X.rows()}, {j, j + 1}); };
+      const double bound = 2 * error(A, column(B), column(C), column(strict)) + 2 * eps<float>;
+      EXPECT_LE(error(A, column(B), column(C), column(ours)), bound) << "2^" << exponents[j];
+    }
+  });
+}
+
+TEST_P(GemmByParts, InfinitiesAndNaNAsInAPlainProduct) {
+  each_way([&] {
+    const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    const std::int64_t m = 40, n = 30, k = 20;
+    for (const float bad : {inf, -inf, nan, std::numeric_limits<float>::max()})
+      for (const int where : {0, 1, 2, 3}) {
+        Dense<float> A = random<float>(m, k, 6), B = random<float>(k, n, 7), C = random<float>(m, n, 8);
+        for (std::int64_t i = 0; i < k; ++i) A(3, i) = i % 3 == 0 ? 0.0f : A(3, i);
+        (where == 0 || where == 3 ? A(5, 4) : where == 1 ? B(6, 7) : C(9, 2)) = bad;
+        if (where == 3) B(4, 7) = B(9, 8) = A(6, 9) = -bad;  // they meet, or not, with each sign
+        if (where == 1) A(2, 6) = 0;                         // 0 times an infinity is NaN
+        for (const Op op : {Op::NoTrans, Op::Trans}) {
+          const Dense<float> ours = product(A, B, C, false, Side::Right, op, op),
+                             strict = product(A, B, C, true, Side::Right, op, op);
+          for (std::int64_t e = 0; e < C.size(); ++e) {
+            EXPECT_EQ(std::isnan(ours[e]), std::isnan(strict[e])) << bad << " at " << where << ", element " << e;
+            if (std::isinf(strict[e])) {
+              EXPECT_EQ(ours[e], strict[e]) << bad << " at " << where << ", element " << e;
+            }
+          }
+        }
+      }
+  });
+}
+
+/// A's numbers fall along the depth, B's rise: every product counts.
+TEST_P(GemmByParts, GradedDepth) {
+  each_way([&] {
+    const std::int64_t m = 70, n = 65, k = 48;
+    Dense<float> A = random<float>(m, k, 4), B = random<float>(k, n, 5);
+    const Dense<float> C(m, n);
+    for (std::int64_t p = 0; p < k; ++p) {
+      for (std::int64_t i = 0; i < m; ++i) A(i, p) = std::ldexp(A(i, p), int(-p / 2));
+      for (std::int64_t j = 0; j < n; ++j) B(p, j) = std::ldexp(B(p, j), int(p / 2));
+    }
+    EXPECT_LE(error(A, B, C, product(A, B, C, false)), 2 * error(A, B, C, product(A, B, C, true)) + 2 * eps<float>);
+  });
+}
+
+/// Small integers have no roundings: every element of a product of many tiles is the same.
+TEST_P(GemmByParts, ALargeProductOfIntegers) {
+  each_way([&] {
+    const std::int64_t m = 6001, n = 6200, k = 70;
+    auto integers = [](std::int64_t rows, std::int64_t cols, std::int64_t seed) {
+      return Dense<float>::from(rows, cols,
+                                [=](auto i, auto j) { return float((i * 7 + j * j * 5 + i * j + seed) % 9 - 4); });
+    };
+    const Dense<float> A = integers(m, k, 1), B = integers(k, n, 2), C = integers(m, n, 3);
+    expect_same(product(A, B, C, false), product(A, B, C, true), "");
+  });
+}
+
+/// The same with small rows of A.
+TEST_P(GemmByParts, SmallRows) {
+  each_way([&] {
+    const std::int64_t m = 8, n = 65, k = 40;
+    Dense<float> A = random<float>(m, k, 4);
+    const Dense<float> B = random<float>(k, n, 5), C(m, n);
+    const int exponents[m] = {0, -90, -99, -101, -110, -120, -130, 60};
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < k; ++j) A(i, j) = std::ldexp(A(i, j), exponents[i]);
+    const Dense<float> ours = product(A, B, C, false, Side::Left), strict = product(A, B, C, true);
+    for (std::int64_t i = 0; i < m; ++i) {
+      auto row = [&](const Dense<float>& X) { return block_of(X, {i, i + 1}, {0, X.cols()}); };
+      const double bound = 2 * error(row(A), B, row(C), row(strict)) + 2 * eps<float>;
+      EXPECT_LE(error(row(A), B, row(C), row(ours)), bound) << "2^" << exponents[i];
+    }
+  });
+}
+
+}  // namespace
+}  // namespace devobj::test
