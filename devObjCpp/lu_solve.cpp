@@ -1,7 +1,7 @@
 // Solves with the factors of getrf.
+#include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/lu.hpp"
-#include "blas_checks.hpp"
 #include "products_by_parts.hpp"
 
 namespace devobj {
@@ -10,16 +10,30 @@ namespace {
 /// Rows from which few right-hand sides have a kernel of their own.
 constexpr std::int64_t few_least = 512;
 
+/// How the triangles of an LU are solved, and the memory for it.
+struct Solver {
+  ProductsByParts parts;
+  void* few = nullptr;  // trsm_few's, if it is taken
+};
+/// Reserves the memory: before anything changes, so that nothing has when there is none.
+template <class T>
+Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda() && n >= few_least && right_hand_sides <= cuda::trsm_few_max)
+      return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
+  return {ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q)};
+}
+
 /// B = op(A)^-1 B, A triangular (letters in trsm's order). With products by parts by blocks, as long as the part of B
 /// that a block of the solution still changes is large:
 ///
 ///     | L11      | | X1 |   | B1 |     X1 = L11^-1 B1
 ///     | L21  L22 | | X2 | = | B2 |     B2 -= L21 X1
 template <class T>
-void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const ProductsByParts& parts) {
+void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver) {
   if constexpr (cuda_built)
-    if (q.on_cuda() && A.rows >= few_least && B.cols <= cuda::trsm_few_max)
-      return cuda::trsm_few(uplo, op, diag, A, B, q.workspace(cuda::trsm_few_workspace<T>(A.rows)), q);
+    if (solver.few != nullptr) return cuda::trsm_few(uplo, op, diag, A, B, solver.few, q);
+  const ProductsByParts& parts = solver.parts;
   const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
   const Range columns{0, B.cols};
   Range left{0, A.rows};  // rows that are not solved yet
@@ -49,16 +63,16 @@ void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOp
   require_op("getrs", "op", op);
   require_distinct("getrs", "B", B, "LU", LU);
   if (B.empty()) return;
-  const auto parts = ProductsByParts::for_triangles<T>(options.math, n, B.cols, q);
+  const Solver solver = solver_for<T>(options.math, n, B.cols, q);
   if (op == Op::NoTrans) {
     // X = U^-1 L^-1 P B
     laswp(B, 0, n, ipiv, true, q);
-    solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, parts);
-    solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, parts);
+    solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, solver);
+    solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, solver);
   } else {
     // X = P^T L^-T U^-T B
-    solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q, parts);
-    solve(Uplo::Lower, op, Diag::Unit, LU, B, q, parts);
+    solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q, solver);
+    solve(Uplo::Lower, op, Diag::Unit, LU, B, q, solver);
     laswp(B, 0, n, ipiv, false, q);
   }
 }
@@ -69,13 +83,14 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
   require_pivots("gesv", "ipiv", ipiv, A.rows);
   require(B.rows == A.rows, "gesv: B has ", B.rows, " rows, but A is ", A.rows, " x ", A.cols);
   require_distinct("gesv", "B", B, "A", A);
+  if (!B.empty()) solver_for<T>(options.math, A.rows, B.cols, q);
   const std::int64_t info = getrf(A, ipiv, q, options);
   if (info == 0) getrs(Op::NoTrans, A, ipiv, B, q, options);
   return info;
 }
 
-#define INSTANTIATE(T)                                                                   \
-  template void getrs<T>(Op, View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions);              \
+#define INSTANTIATE(T)                                                                 \
+  template void getrs<T>(Op, View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions); \
   template std::int64_t gesv<T>(View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

@@ -156,6 +156,23 @@ TEST_P(LuFaults, OutOfMemoryInGetriAndGesv) {
   });
 }
 
+/// A queue that has no workspace yet: on a GPU few right-hand sides need some, before B's rows are exchanged.
+TEST_P(LuFaults, OutOfMemoryInGetrsWithFewRightHandSides) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 600;
+    const Dense<T> A = random<T>(n, n, 3), B = random<T>(n, 3, 4);
+    const LuFactors<T> f = lapack_lu(A);
+    Queue fresh(q().on_cuda() ? Backend::cuda : Backend::host);
+    const Padded<T> LU(f.LU, fresh);
+    const Pivots p(f.pivots, fresh);
+    Padded<T> b(B, fresh);
+    const int failures = fail_each_allocation([&] { getrs<T>(Op::NoTrans, LU.view(), p.view(), b, fresh); },
+                                              [&] { expect_same(b.read("B"), B, "B"); });
+    EXPECT_EQ(failures > 0, q().on_cuda());
+    EXPECT_LE(solve_residual(Op::NoTrans, A, b.read("B"), B), residual_bound);
+  });
+}
+
 /// Calls that fail leave nothing behind, and the calls after them allocate as those before.
 TEST_P(LuFaults, FailedAllocationsLeakNothing) {
   with_type([&]<class T>(T) {
