@@ -1,32 +1,11 @@
 // narrow and widen: between double and single precision.
-#include <cfloat>
-
-#include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/single_precision.cuh"
 #include "kernels/precision.hpp"
 
 namespace devobj::cuda {
 namespace {
 
 constexpr int threads = 256;
-
-__device__ bool fits(double x) {
-  return fabs(x) <= FLT_MAX;  // false for NaN
-}
-__device__ bool fits(cuDoubleComplex x) {
-  return fits(x.x) && fits(x.y);
-}
-__device__ float to_single(double x) {
-  return __double2float_rn(x);
-}
-__device__ cuComplex to_single(cuDoubleComplex x) {
-  return {to_single(x.x), to_single(x.y)};
-}
-__device__ double to_double(float x) {
-  return x;
-}
-__device__ cuDoubleComplex to_double(cuComplex x) {
-  return {x.x, x.y};
-}
 
 /// Threads go along the rows, blockIdx.y along the columns. All who write to *misfit write 1.
 template <class E, class F>
@@ -37,7 +16,7 @@ __global__ void __launch_bounds__(threads) narrow_kernel(Block<E> A, Block<F> S,
   for (std::int64_t j = blockIdx.y; j < A.cols; j += gridDim.y) {
     const E a = A(i, j);
     S(i, j) = to_single(a);
-    fit = fit && fits(a);
+    fit = fit && fits_single(a);
   }
   if (!fit) *misfit = 1;
 }

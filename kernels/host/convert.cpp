@@ -1,31 +1,11 @@
 // narrow and widen: between double and single precision.
 #include <atomic>
-#include <cmath>
-#include <limits>
 
 #include "kernels/host/share.hpp"
+#include "kernels/host/single_precision.hpp"
 #include "kernels/precision.hpp"
 
 namespace devobj::host {
-namespace {
-
-bool fits(double x) {
-  return std::fabs(x) <= std::numeric_limits<float>::max();  // false for NaN
-}
-bool fits(std::complex<double> x) {
-  return fits(x.real()) && fits(x.imag());
-}
-
-float to_single(double x) {
-  if (fits(x)) return static_cast<float>(x);
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  return std::isnan(x) ? std::numeric_limits<float>::quiet_NaN() : x > 0 ? infinity : -infinity;
-}
-std::complex<float> to_single(std::complex<double> x) {
-  return {to_single(x.real()), to_single(x.imag())};
-}
-
-}  // namespace
 
 template <class T>
 void narrow(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q) {
@@ -37,7 +17,7 @@ void narrow(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q) {
         for (std::int64_t i = 0; i < A.rows; ++i) {
           const T a = A.data[i + j * A.ld];
           S.data[i + j * S.ld] = to_single(a);
-          fit = fit && fits(a);
+          fit = fit && fits_single(a);
         }
       if (!fit) all_fit = false;
     });

@@ -1,0 +1,65 @@
+// Backend choice for the primitives of randomized.hpp.
+#pragma once
+
+#include "kernels/randomized.hpp"
+
+namespace devobj {
+
+inline bool window_lu_possible(const Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::window_lu_possible(q);
+  return true;
+}
+
+template <class T>
+void equilibration(View<T> A, double* rows, double* columns, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::equilibration(A, rows, columns, q);
+  host::equilibration(A, rows, columns, q);
+}
+
+template <class T>
+void mix_matrix(View<T> A, const double* rows, const double* columns, View<single_t<T>> M, std::int32_t* misfit,
+                Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::mix_matrix(A, rows, columns, M, misfit, q);
+  host::mix_matrix(A, rows, columns, M, misfit, q);
+}
+
+template <class T>
+void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, std::int32_t* misfit,
+              Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::mix_rows(B, rows, order, D, misfit, q);
+  host::mix_rows(B, rows, order, D, misfit, q);
+}
+
+template <class T>
+void mix_solution(View<single_t<T>> D, const double* columns, bool add, View<T> X, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::mix_solution(D, columns, add, X, q);
+  host::mix_solution(D, columns, add, X, q);
+}
+
+template <class S>
+void window_panel(View<S> A, std::int64_t offset, std::int32_t* source, std::int32_t* info, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::window_panel(A, offset, source, info, q);
+  host::window_panel(A, offset, source, info, q);
+}
+
+template <class S>
+void window_exchange(const std::int32_t* source, View<S> A, View<S> top, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::window_exchange(source, A, top, q);
+  host::window_exchange(source, A, top, q);
+}
+
+template <class S>
+void triangle_inverses(View<S> LU, View<S> L, View<S> U, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::triangle_inverses(LU, L, U, q);
+  host::triangle_inverses(LU, L, U, q);
+}
+
+}  // namespace devobj

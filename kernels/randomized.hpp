@@ -1,0 +1,67 @@
+// The primitives of the randomized solve (devObjCpp/mixed_gesv.cpp, lu_window.cpp), in addition to kernels.hpp: T is double
+// or complex<double>, S float or complex<float>.
+#pragma once
+
+#include "kernels/precision.hpp"
+
+namespace devobj {
+
+/// The order of the mixed matrix: the next multiple of 4. It is that of A beside a unit matrix.
+constexpr std::int64_t mixed_order(std::int64_t n) {
+  return (n + 3) / 4 * 4;
+}
+
+/// Of a panel of window_panel, and of triangles whose inverses triangle_inverses makes.
+template <class S>
+inline constexpr std::int64_t window_panel_cols = is_complex<S> ? 64 : 128;
+inline constexpr std::int64_t window_rows = 256;
+
+namespace cuda {
+/// Whether a block of the GPU can have as much shared memory as window_panel and triangle_inverses need.
+bool window_lu_possible(const Queue& q);
+inline constexpr std::size_t window_lu_memory = 152 * 1024;
+}  // namespace cuda
+
+#define DEVOBJ_RANDOMIZED_PRIMITIVES                                                                                    \
+  /* rows[i] = the largest |re| + |im| of row i of A, columns[j] = that of column j when row i is multiplied by       \
+     power_to_one(rows[i]); NaN is passed over. In the queue's memory, n elements each. (equilibration) */ \
+  template <class T>                                                                                                    \
+  void equilibration(View<T> A, double* rows, double* columns, Queue& q);                                               \
+  /* M = U^T R A C V, R and C the diagonal matrices of power_to_one(rows[i]) and of columns, U and V the butterflies, \
+     rounded to single precision. *misfit as narrow's. A is n x n, M of order mixed_order(n). (butterfly) */ \
+  template <class T>                                                                                                    \
+  void mix_matrix(View<T> A, const double* rows, const double* columns, View<single_t<T>> M, std::int32_t* misfit,      \
+                  Queue& q);                                                                                            \
+  /* Row i of D = row order[i] (from 0) of U^T R B. (butterfly) */                                                      \
+  template <class T>                                                                                                    \
+  void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, std::int32_t* misfit,    \
+                Queue& q);                                                                                              \
+  /* X = C V D, or X += C V D if `add`. (butterfly) */                                                                  \
+  template <class T>                                                                                                    \
+  void mix_solution(View<single_t<T>> D, const double* columns, bool add, View<T> X, Queue& q);                         \
+  /* P A = L U in the place of A (at most window_rows rows and window_panel_cols columns, not more than rows): row i  \
+     of P A is row source[i] (from 0) of A. Pivot: the largest |re| + |im|. *info becomes offset + the first column   \
+     (from 1) with a zero pivot, unless it is positive already; A is not to be used then. (window_panel) */ \
+  template <class S>                                                                                                    \
+  void window_panel(View<S> A, std::int64_t offset, std::int32_t* source, std::int32_t* info, Queue& q);                \
+  /* Row i of A = the old row source[i]; the first rows go to the rows of `top` instead. S may be int32.              \
+     (window_exchange) */ \
+  template <class S>                                                                                                    \
+  void window_exchange(const std::int32_t* source, View<S> A, View<S> top, Queue& q);                                   \
+  /* L = the inverse of LU's unit lower triangle, U = that of its upper one, with zeros in the other triangles; at    \
+     most window_panel_cols columns. (triangle_inverses) */ \
+  template <class S>                                                                                                    \
+  void triangle_inverses(View<S> LU, View<S> L, View<S> U, Queue& q);
+
+namespace host {
+DEVOBJ_RANDOMIZED_PRIMITIVES
+}
+namespace cuda {
+DEVOBJ_RANDOMIZED_PRIMITIVES
+}
+#undef DEVOBJ_RANDOMIZED_PRIMITIVES
+
+}  // namespace devobj
+
+/// Instantiates M(S) for the single precision types.
+#define DEVOBJ_FOR_EACH_SINGLE(M) M(float) M(std::complex<float>)
