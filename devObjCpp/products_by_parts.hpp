@@ -46,6 +46,14 @@ class ProductsByParts {
       }
     return {};
   }
+  /// For the update of up to rows x cols by products of depth k.
+  template <class T>
+  static ProductsByParts for_updates(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
+    if constexpr (cuda_built)
+      if (pays<T>(math, rows, cols, q) && k <= cuda::gemm_by_parts_max_depth)
+        return ProductsByParts(q.workspace(bytes<T>(rows, cols, k)));
+    return {};
+  }
   /// For triangles of order n and so many right-hand sides.
   template <class T>
   static ProductsByParts for_triangles(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {

@@ -1,0 +1,279 @@
+// LU with pivots from a window of rows, and its steps: panels, exchanges, inverses of triangles.
+#include <numeric>
+
+#include "devObjCpp/lu_window.hpp"
+#include "factor_checks.hpp"
+#include "kernels/randomized.hpp"
+#include "testing.hpp"
+
+namespace devobj::test {
+namespace {
+
+/// The places, for the two single precision types.
+class WindowLu : public Everywhere {
+ public:
+  template <class F>
+  void with_single(F&& test) {
+    type() == Type::real ? test(float{}) : test(std::complex<float>{});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, WindowLu,
+                         ::testing::Combine(::testing::ValuesIn(places()),
+                                            ::testing::Values(Type::real, Type::complex)),
+                         instance_name);
+
+template <class S>
+struct Factored {
+  Dense<S> LU;
+  Dense<std::int32_t> order;
+  std::int32_t info;
+};
+template <class S>
+Factored<S> factor(const Dense<S>& A, Queue& q) {
+  Padded<S> a(A, q);
+  Padded<std::int32_t> order(Dense<std::int32_t>(A.rows(), 1, -7), q), info(Dense<std::int32_t>(1, 1, -7), q);
+  getrf_window<S>(a, order, info, Math::automatic, q);
+  return {a.read("A"), order.read("order"), info.read("info")[0]};
+}
+
+template <class S>
+using double_of = std::conditional_t<is_complex<S>, std::complex<double>, double>;
+
+/// max|P A - L U| / (max|A| n eps), L and U in the first columns of LU; the order counts from 0.
+template <class S>
+double residual(const Dense<S>& A, const Dense<S>& LU, const std::vector<std::int32_t>& order) {
+  using D = double_of<S>;
+  const std::int64_t m = A.rows(), n = A.cols();
+  double error = 0, size = 0;
+  std::vector<D> column(m);
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < m; ++i) column[i] = D(A(order[i], j));
+    for (std::int64_t k = 0; k < std::min(n, m); ++k) {
+      if (k > j) break;
+      const D u(LU(k, j));
+      column[k] -= u;
+      for (std::int64_t i = k + 1; i < m; ++i) column[i] -= D(LU(i, k)) * u;
+    }
+    for (std::int64_t i = 0; i < m; ++i) {
+      const double e = std::abs(column[i]);
+      error = std::isnan(e) || e > error ? e : error;
+      size = std::max(size, std::abs(D(A(i, j))));
+    }
+  }
+  return error / (size * static_cast<double>(std::max(m, n)) * eps<S>);
+}
+
+template <class Order>
+void expect_permutation(const Order& order, std::int64_t n, const std::string& what) {
+  std::vector<bool> seen(n, false);
+  for (std::int64_t i = 0; i < n; ++i) {
+    ASSERT_TRUE(order[i] >= 0 && order[i] < n && !seen[order[i]]) << what << ", row " << i << " is row " << order[i];
+    seen[order[i]] = true;
+  }
+}
+
+std::vector<std::int32_t> list(const Dense<std::int32_t>& order) {
+  return {order.data(), order.data() + order.size()};
+}
+
+TEST_P(WindowLu, FactorsOfEveryOrder) {
+  with_single([&]<class S>(S) {
+    const std::int64_t width = window_panel_cols<S>;
+    for (std::int64_t n : {std::int64_t(1), std::int64_t(2), width - 1, width, width + 1, 2 * width, window_rows - 1,
+                           window_rows + 1, 3 * width, 3 * width + 1, std::int64_t(520), std::int64_t(641)}) {
+      const std::string what = "n = " + std::to_string(n);
+      const Dense<S> A = random<S>(n, n, std::uint32_t(n));
+      const Factored<S> f = factor(A, q());
+      EXPECT_EQ(f.info, 0) << what;
+      expect_permutation(f.order, n, what);
+      EXPECT_LE(residual(A, f.LU, list(f.order)), residual_bound) << what;
+    }
+  });
+}
+
+/// Beyond the order where the updates are products by parts on a GPU.
+TEST_P(WindowLu, ALargeMatrix) {
+  with_single([&]<class S>(S) {
+    using D = double_of<S>;
+    const std::int64_t n = is_complex<S> ? 2501 : 2801;
+    const Dense<S> A = random<S>(n, n, 5);
+    const Factored<S> f = factor(A, q());
+    EXPECT_EQ(f.info, 0);
+    expect_permutation(f.order, n, "a large matrix");
+    // P A x = L (U x)
+    std::vector<D> x(n), Ax(n), Ux(n), LUx(n);
+    const Dense<S> numbers = random<S>(n, 1, 6);
+    for (std::int64_t i = 0; i < n; ++i) x[i] = D(numbers[i]);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        Ax[i] += D(A(i, j)) * x[j];
+        if (i <= j) Ux[i] += D(f.LU(i, j)) * x[j];
+      }
+    for (std::int64_t j = 0; j < n; ++j) {
+      LUx[j] += Ux[j];
+      for (std::int64_t i = j + 1; i < n; ++i) LUx[i] += D(f.LU(i, j)) * Ux[j];
+    }
+    double error = 0, sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double e = std::abs(Ax[f.order[i]] - LUx[i]);
+      error = std::isnan(e) || e > error ? e : error;
+      sum += std::abs(x[i]);
+    }
+    EXPECT_LE(error, residual_bound * sum * static_cast<double>(n) * eps<S>);
+  });
+}
+
+TEST_P(WindowLu, TheSameBitsAgain) {
+  with_single([&]<class S>(S) {
+    const Dense<S> A = random<S>(700, 700, 9);
+    const Factored<S> first = factor(A, q()), second = factor(A, q());
+    expect_same(second.LU, first.LU, "LU");
+    expect_same(second.order, first.order, "order");
+  });
+}
+
+TEST_P(WindowLu, TheFirstZeroPivotIsReported) {
+  with_single([&]<class S>(S) {
+    for (std::int64_t n : {40, 400})
+      for (std::int64_t at : {std::int64_t(0), n / 3, n - 1}) {
+        Dense<S> A = random<S>(n, n, 3);
+        for (std::int64_t i = 0; i < n; ++i) A(i, at) = S(0);
+        EXPECT_EQ(factor(A, q()).info, at + 1) << n;
+        for (std::int64_t i = 0; i < n; ++i) A(i, n / 2) = S(0);
+        EXPECT_EQ(factor(A, q()).info, std::min(at, n / 2) + 1) << n;
+      }
+  });
+}
+
+TEST_P(WindowLu, NaNIsNotSwallowed) {
+  with_single([&]<class S>(S) {
+    for (std::int64_t at : {std::int64_t(0), std::int64_t(150 * 300 + 299), std::int64_t(300 * 300 - 1)}) {
+      Dense<S> A = random<S>(300, 300, 3);
+      A[at] = make<S>(nan<S>);
+      const Factored<S> f = factor(A, q());
+      expect_permutation(f.order, 300, "NaN");
+      bool found = false;
+      for (std::int64_t e = 0; e < f.LU.size(); ++e) found = found || std::isnan(std::abs(f.LU[e]));
+      EXPECT_TRUE(found) << at;
+    }
+  });
+}
+
+TEST_P(WindowLu, OfNothing) {
+  with_single([&]<class S>(S) {
+    Padded<std::int32_t> info(Dense<std::int32_t>(1, 1, -7), q());
+    getrf_window<S>(View<S>(), View<std::int32_t>(), info, Math::automatic, q());
+    EXPECT_EQ(info.read("info")[0], 0);
+  });
+}
+
+// ---- the steps ----
+
+TEST_P(WindowLu, PanelsOfEveryShape) {
+  with_single([&]<class S>(S) {
+    const std::int64_t most = window_panel_cols<S>;
+    for (std::int64_t rows :
+         {std::int64_t(1), std::int64_t(5), std::int64_t(31), most, most + 3, window_rows - 1, window_rows})
+      for (std::int64_t cols : {std::int64_t(1), std::int64_t(3), std::int64_t(4), std::int64_t(30), most - 1, most}) {
+        if (cols > rows) continue;
+        const std::string what = std::to_string(rows) + " x " + std::to_string(cols);
+        const Dense<S> A = random<S>(rows, cols, std::uint32_t(rows * 999 + cols));
+        Padded<S> a(A, q());
+        Padded<std::int32_t> source(Dense<std::int32_t>(rows, 1, -7), q()), info(Dense<std::int32_t>(1, 1, 0), q());
+        const View<std::int32_t> s = source.view(), i = info.view();
+        if constexpr (cuda_built)
+          if (q().on_cuda()) cuda::window_panel<S>(a.view(), 1000, s.data, i.data, q());
+        if (!q().on_cuda()) host::window_panel<S>(a.view(), 1000, s.data, i.data, q());
+        const Dense<std::int32_t> order = source.read("source");
+        const Dense<S> LU = a.read("A");
+        EXPECT_EQ(info.read("info")[0], 0) << what;
+        expect_permutation(order, rows, what);
+        EXPECT_LE(residual(A, LU, list(order)), residual_bound) << what;
+        // the largest element was the pivot
+        double largest = 0;
+        for (std::int64_t j = 0; j < cols; ++j)
+          for (std::int64_t i = j + 1; i < rows; ++i)
+            largest = std::max(largest, double(std::abs(std::real(LU(i, j))) + std::abs(std::imag(LU(i, j)))));
+        EXPECT_LE(largest, is_complex<S> ? 2.0001 : 1.0001) << what;
+      }
+  });
+}
+
+TEST_P(WindowLu, ExchangesWithAndWithoutATop) {
+  with_single([&]<class S>(S) {
+    for (std::int64_t rows : {1, 40, 256})
+      for (std::int64_t cols : {1, 8, 77}) {
+        const Dense<S> A = random<S>(rows, cols, 4), T = random<S>(rows / 2, cols, 5);
+        Dense<std::int32_t> source(rows, 1);
+        for (std::int64_t i = 0; i < rows; ++i)
+          source[i] = std::int32_t((i * 37 + 5) % rows);  // 37 has no factor in common
+        for (const bool with_top : {false, true}) {
+          Padded<S> a(A, q()), top(T, q());
+          Padded<std::int32_t> s(source, q());
+          const View<S> rest = with_top ? top.view() : View<S>();
+          if constexpr (cuda_built)
+            if (q().on_cuda()) cuda::window_exchange<S>(s.view().data, a.view(), rest, q());
+          if (!q().on_cuda()) host::window_exchange<S>(s.view().data, a.view(), rest, q());
+          Dense<S> expected = A, expected_top = T;
+          for (std::int64_t j = 0; j < cols; ++j)
+            for (std::int64_t i = 0; i < rows; ++i) (i < rest.rows ? expected_top : expected)(i, j) = A(source[i], j);
+          expect_same(a.read("A"), expected, "A");
+          expect_same(top.read("top"), expected_top, "top");
+        }
+      }
+  });
+}
+
+TEST_P(WindowLu, InversesOfTriangles) {
+  with_single([&]<class S>(S) {
+    using D = double_of<S>;
+    for (std::int64_t n : {std::int64_t(1), std::int64_t(2), std::int64_t(31), std::int64_t(32), std::int64_t(33),
+                           window_panel_cols<S> - 1, window_panel_cols<S>}) {
+      Dense<S> LU = random<S>(n, n, std::uint32_t(n));
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < n; ++i) LU(i, j) = i == j ? LU(i, j) + S(2) : LU(i, j) / S(8);
+      Padded<S> lu(LU, q()), L(random<S>(n, n, 1), q()), U(random<S>(n, n, 2), q());
+      if constexpr (cuda_built)
+        if (q().on_cuda()) cuda::triangle_inverses<S>(lu.view(), L.view(), U.view(), q());
+      if (!q().on_cuda()) host::triangle_inverses<S>(lu.view(), L.view(), U.view(), q());
+      const Dense<S> l = L.read("L"), u = U.read("U");
+      expect_same(lu.read("LU"), LU, "LU");
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < n; ++i) {
+          D of_L = i == j ? -1 : 0, of_U = i == j ? -1 : 0;
+          double size_L = 1, size_U = 1;
+          for (std::int64_t k = 0; k < n; ++k) {
+            const D a = k == i ? D(1) : k < i ? D(LU(i, k)) : D(0), b = k >= i ? D(LU(i, k)) : D(0);
+            of_L += a * D(l(k, j));
+            of_U += b * D(u(k, j));
+            size_L += std::abs(a * D(l(k, j)));
+            size_U += std::abs(b * D(u(k, j)));
+          }
+          EXPECT_LE(std::abs(of_L), residual_bound * eps<S> * size_L) << n << ", " << i << ", " << j;
+          EXPECT_LE(std::abs(of_U), residual_bound * eps<S> * size_U) << n << ", " << i << ", " << j;
+          if (i < j) {
+            EXPECT_EQ(l(i, j), S(0));
+          }
+          if (i > j) {
+            EXPECT_EQ(u(i, j), S(0));
+          }
+        }
+    }
+  });
+}
+
+TEST(WindowLuChecker, SeesMutations) {
+  Queue q(Backend::host);
+  const Dense<float> A = random<float>(300, 300, 3);
+  const Factored<float> f = factor(A, q);
+  ASSERT_LE(residual(A, f.LU, list(f.order)), residual_bound);
+  std::vector<std::int32_t> order = list(f.order);
+  std::swap(order[3], order[200]);
+  EXPECT_GT(residual(A, f.LU, order), residual_bound);
+  Dense<float> LU = f.LU;
+  LU(299, 100) += 0.1f;
+  EXPECT_GT(residual(A, LU, list(f.order)), residual_bound);
+}
+
+}  // namespace
+}  // namespace devobj::test
