@@ -60,7 +60,9 @@ void measure(char type, const std::string& routine, std::int64_t n, const Option
   row.type = type;
   row.m = s.A.rows;
   row.n = n;
-  row.method = "mixed";
+  const bool randomized = o.method == Method::randomized;
+  const Method in_double = randomized ? Method::automatic : o.method;
+  row.method = randomized ? "mixed-randomized" : "mixed";
   row.peer = routine;
   const std::string what = routine + " " + type + " " + std::to_string(n);
 
@@ -74,8 +76,8 @@ void measure(char type, const std::string& routine, std::int64_t n, const Option
   report.progress(what);
   std::int64_t info = 0;
   row.peer_ms = s.ms(o.repeat, [&] {
-    info = square ? gesv<T>(s.W, s.ipiv, s.X, q, LuOptions{o.method, o.block})
-                  : gels<T>(Op::NoTrans, s.W, s.X, q, QrOptions{o.method, o.block});
+    info = square ? gesv<T>(s.W, s.ipiv, s.X, q, LuOptions{in_double, o.block})
+                  : gels<T>(Op::NoTrans, s.W, s.X, q, QrOptions{in_double, o.block});
   });
   row.peer_residual = s.residual();
   if (done.info != 0 || info != 0)

@@ -50,6 +50,11 @@ const std::map<std::string, devobj::Method> lu_methods = {{"auto", devobj::Metho
                                                           {"lapack", devobj::Method::lapack},
                                                           {"hybrid", devobj::Method::hybrid},
                                                           {"native", devobj::Method::native}};
+const std::map<std::string, devobj::Method> mixed_methods = {{"auto", devobj::Method::automatic},
+                                                             {"lapack", devobj::Method::lapack},
+                                                             {"hybrid", devobj::Method::hybrid},
+                                                             {"native", devobj::Method::native},
+                                                             {"randomized", devobj::Method::randomized}};
 const std::map<std::string, devobj::Method> qr_methods = {{"auto", devobj::Method::automatic},
                                                           {"lapack", devobj::Method::lapack},
                                                           {"hybrid", devobj::Method::hybrid},
@@ -243,7 +248,8 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   const std::vector<std::string> solvers = {"gesv", "gels"};
   add(mixed, "--routine", "of gesv (n x n), gels (2 n x n); default both",
       [&o, solvers](Words w) { o.routines = choose_list(solvers, w); });
-  add(mixed, "--method", "auto, lapack, hybrid, native", [&o](Words w) { o.method = choose(lu_methods, w); });
+  add(mixed, "--method", "auto, lapack, hybrid, native, randomized (gesv)",
+      [&o](Words w) { o.method = choose(mixed_methods, w); });
   mixed->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
   mixed->add_option("--nrhs", o.nrhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
 
@@ -282,7 +288,10 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   o.mode = modes.at(app.get_subcommands().front());
   if (o.mode == Mode::rng && rng->count("--routine") == 0) o.routines = distributions;
   if (o.mode == Mode::batched && batched->count("--routine") == 0) o.routines = batched_routines;
-  if (o.mode == Mode::mixed && mixed->count("--routine") == 0) o.routines = solvers;
+  if (o.mode == Mode::mixed && mixed->count("--routine") == 0) {
+    o.routines = solvers;
+    if (o.method == devobj::Method::randomized) o.routines = {"gesv"};
+  }
   if (o.mode == Mode::mixed && mixed->count("--type") == 0) o.types = {'d'};
   if (o.mode == Mode::tune && tune->count("--routine") == 0) o.routines = tuned;
   if (o.mode == Mode::tune && tune->count("--type") == 0) o.types = {'s', 'd', 'c', 'z'};

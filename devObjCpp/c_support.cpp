@@ -106,8 +106,8 @@ Norm parse_norm(char letter, const char* routine, const char* argument) {
 }
 Method parse_method(const devobj_method& method, const char* routine) {
   const int number = number_in(method);
-  require(number >= DEVOBJ_METHOD_AUTO && number <= DEVOBJ_METHOD_GIVENS, routine, ": method is ", number,
-          ", must be one of devobj_method, 0 to 6");
+  require(number >= DEVOBJ_METHOD_AUTO && number <= DEVOBJ_METHOD_RANDOMIZED, routine, ": method is ", number,
+          ", must be one of devobj_method, 0 to 7");
   return static_cast<Method>(number);
 }
 

@@ -1,4 +1,6 @@
 // Solves with the factors of getrf.
+#include "lu_solve.hpp"
+
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/lu.hpp"
@@ -55,6 +57,14 @@ void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const So
 }  // namespace
 
 template <class T>
+void solve_triangles(View<T> LU, View<T> B, Math math, Queue& q) {
+  if (B.empty()) return;
+  const Solver solver = solver_for<T>(math, LU.rows, B.cols, q);
+  solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, solver);
+  solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, solver);
+}
+
+template <class T>
 void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOptions options) {
   const std::int64_t n = LU.rows;
   require_square("getrs", "LU", LU);
@@ -90,6 +100,7 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
 }
 
 #define INSTANTIATE(T)                                                                 \
+  template void solve_triangles<T>(View<T>, View<T>, Math, Queue&);                    \
   template void getrs<T>(Op, View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions); \
   template std::int64_t gesv<T>(View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)

@@ -1,37 +1,124 @@
 // gesv_mixed: linear systems by single precision factors and refinement.
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/mixed.hpp"
+#include "kernels/dispatch_randomized.hpp"
+#include "lu_solve.hpp"
+#include "lu_window.hpp"
 #include "mixed_support.hpp"
 
 namespace devobj {
 namespace {
 
-/// dsgesv's iter: the number of refinements, after which B is the solution and ipiv has the single precision pivots; or
-/// why there is no refined solution, nothing having been written.
+/// getrf's factors of A rounded to single precision.
 template <class T>
+class PivotedFactors {
+ public:
+  PivotedFactors(View<T> A, std::int64_t right_hand_sides, Queue& q, const LuOptions& options)
+      : LU_(A.rows, A.rows, q),
+        D_(A.rows, right_hand_sides, q),
+        ipiv_(A.rows, 1, q),
+        misfit_(1, 1, q),
+        options_(options) {}
+
+  /// A in single precision. *misfit as narrow's.
+  void set(View<T> A, std::int32_t* misfit, Queue& q) { narrow(A, LU_.view(), misfit, q); }
+  /// Likewise for right-hand sides.
+  void check(View<T> B, std::int32_t* misfit, Queue& q) { narrow(B, D_.view(), misfit, q); }
+  /// info; waits.
+  std::int64_t factor(Queue& q) { return getrf(LU_.view(), ipiv_.view(), q, options_); }
+  /// X = A^-1 R, or X += A^-1 R if `add`.
+  void solve(View<T> R, bool add, View<T> X, Queue& q) {
+    narrow(R, D_.view(), misfit_.data, q);
+    getrs(Op::NoTrans, LU_.view(), ipiv_.view(), D_.view(), q, options_);
+    widen(D_.view(), add, X, q);
+  }
+  void pivots(View<std::int32_t> ipiv, Queue& q) const {
+    copy(ipiv.cols == 1 ? ipiv_.view() : View<std::int32_t>(ipiv_.data, 1, ipiv_.rows), ipiv, q);
+  }
+  /// Whether refinements are made as long as dsgesv makes them.
+  static constexpr bool patient = true;
+
+ private:
+  Matrix<single_t<T>> LU_, D_;
+  Matrix<std::int32_t> ipiv_, misfit_;
+  LuOptions options_;
+};
+
+/// Factors of U^T R A C V (randomized.hpp), with pivots from a window: A is beside a unit matrix if its order is no multiple
+/// of 4.
+template <class T>
+class RandomizedFactors {
+ public:
+  RandomizedFactors(View<T> A, std::int64_t right_hand_sides, Queue& q, const LuOptions& options)
+      : n_(A.rows),
+        LU_(mixed_order(n_), mixed_order(n_), q),
+        D_(LU_.rows, right_hand_sides, q),
+        sizes_(n_, 2, q),
+        order_(LU_.rows, 1, q),
+        info_(1, 1, q),
+        misfit_(1, 1, q),
+        math_(options.math) {}
+
+  void set(View<T> A, std::int32_t* misfit, Queue& q) {
+    equilibration(A, rows(), columns(), q);
+    mix_matrix(A, rows(), columns(), LU_.view(), misfit, q);
+  }
+  void check(View<T> B, std::int32_t* misfit, Queue& q) { narrow(B, D_({0, n_}, {0, D_.cols}), misfit, q); }
+  std::int64_t factor(Queue& q) {
+    getrf_window(LU_.view(), order_.view(), info_.view(), math_, q);
+    std::int32_t info = 0;
+    to_host<std::int32_t>(info_, {&info, 1, 1, 1}, q);
+    return info;
+  }
+  void solve(View<T> R, bool add, View<T> X, Queue& q) {
+    mix_rows(R, rows(), order_.data, D_.view(), misfit_.data, q);
+    solve_triangles(LU_.view(), D_.view(), math_, q);
+    mix_solution(D_.view(), columns(), add, X, q);
+  }
+  /// No row of A was exchanged.
+  void pivots(View<std::int32_t> ipiv, Queue& q) const {
+    std::vector<std::int32_t> none(n_);
+    std::iota(none.begin(), none.end(), 1);
+    to_device<std::int32_t>({none.data(), ipiv.rows, ipiv.cols, ipiv.rows}, ipiv, q);
+  }
+  static constexpr bool patient = false;
+
+ private:
+  double* rows() const { return sizes_.data; }
+  double* columns() const { return sizes_.data + n_; }
+  std::int64_t n_;
+  Matrix<single_t<T>> LU_, D_;
+  Matrix<double> sizes_;
+  Matrix<std::int32_t> order_, info_, misfit_;
+  Math math_;
+};
+
+/// dsgesv's iter: the number of refinements, after which B is the solution and ipiv has the pivots of the single precision
+/// factors; or why there is no refined solution, nothing having been written.
+template <template <class> class Factors, class T>
 std::int64_t solve_refined(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, const LuOptions& options) {
-  using S = single_t<T>;
   const std::int64_t n = A.rows, nrhs = B.cols;
-  Matrix<S> LU(n, n, q), D(n, nrhs, q);
+  Factors<T> factors(A, nrhs, q, options);
   Matrix<T> X(n, nrhs, q), R(n, nrhs, q);
-  Matrix<std::int32_t> pivots(n, 1, q), misfits(2, 1, q);
+  Matrix<std::int32_t> misfits(2, 1, q);
   mixed::Sizes sizes(nrhs, 2, q);
 
-  narrow(A, LU.view(), misfits.data, q);
-  narrow(B, D.view(), misfits.data + 1, q);
+  factors.set(A, misfits.data, q);
+  factors.check(B, misfits.data + 1, q);
   const double limit = lange(Norm::Inf, A, q) * mixed::unit_roundoff * std::sqrt(static_cast<double>(n));
   if (mixed::any(misfits, q)) return mixed::beyond_single;
-  if (getrf(LU.view(), pivots.view(), q, options) > 0) return mixed::singular;
+  if (factors.factor(q) > 0) return mixed::singular;
 
-  std::int64_t iteration = 0;
-  for (;; ++iteration) {
-    // D = A^-1 R by the single precision factors,  X += D
-    getrs(Op::NoTrans, LU.view(), pivots.view(), D.view(), q, options);
-    widen(D.view(), iteration > 0, X.view(), q);
-    // R = B - A X
+  std::vector<double> before(nrhs);
+  lacpy(Uplo::General, B, R.view(), q);
+  for (std::int64_t iteration = 0;; ++iteration) {
+    // X += A^-1 R by the single precision factors,  R = B - A X
+    factors.solve(R.view(), iteration > 0, X.view(), q);
     lacpy(Uplo::General, B, R.view(), q);
     if (nrhs == 1)
       gemv(Op::NoTrans, T(-1), A, X.view(), T(1), R.view(), q);
@@ -41,21 +128,23 @@ std::int64_t solve_refined(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue&
     sizes.measure(Norm::Max, 0, R.view());
     sizes.measure(Norm::Max, 1, X.view());
     sizes.fetch();
-    bool converged = true, fits = true;
+    bool converged = true, fits = true, hopeful = true;
     for (std::int64_t j = 0; j < nrhs; ++j) {
       const double r = sizes(0, j), x = sizes(1, j);
       fits = fits && mixed::fits_single(r);
       converged = converged && r <= x * limit;
+      hopeful = hopeful && (r <= x * limit || iteration == 0 || r <= before[j] / 2);
+      before[j] = r;
     }
     if (!fits) return mixed::beyond_single;
-    if (converged) break;
-    if (iteration == mixed::most_iterations) return mixed::not_converged;
-    narrow(R.view(), D.view(), misfits.data, q);  // they fit
+    if (converged) {
+      copy(X.view(), B, q);
+      factors.pivots(ipiv, q);
+      q.wait();
+      return iteration;
+    }
+    if (iteration == mixed::most_iterations || !(hopeful || factors.patient)) return mixed::not_converged;
   }
-  copy(X.view(), B, q);
-  copy(ipiv.cols == 1 ? pivots.view() : View<std::int32_t>(pivots.data, 1, n), ipiv, q);
-  q.wait();
-  return iteration;
 }
 
 }  // namespace
@@ -68,9 +157,21 @@ MixedResult gesv_mixed(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, 
   require_distinct("gesv_mixed", "B", B, "A", A);
   require_distinct("gesv_mixed", "ipiv", ipiv, "A", A);
   require_distinct("gesv_mixed", "ipiv", ipiv, "B", B);
+  const bool randomized = options.method == Method::randomized;
+  if (randomized) {
+    require(options.block >= 0, "gesv_mixed: block is ", options.block, ", must be 0 (chosen by the library) or more");
+    options.method = Method::automatic;  // of getrf
+  }
   MixedResult result;
-  if (!A.empty()) result.iterations = solve_refined(A, ipiv, B, q, options);
-  if (A.empty() || result.iterations < 0) result.info = gesv(A, ipiv, B, q, options);
+  if (A.empty()) {
+    result.info = gesv(A, ipiv, B, q, options);
+    return result;
+  }
+  result.iterations = mixed::singular;
+  if (randomized && window_lu_possible(q)) result.iterations = solve_refined<RandomizedFactors>(A, ipiv, B, q, options);
+  // a matrix of some structure can be regular, and its mixture not
+  if (result.iterations == mixed::singular) result.iterations = solve_refined<PivotedFactors>(A, ipiv, B, q, options);
+  if (result.iterations < 0) result.info = gesv(A, ipiv, B, q, options);
   return result;
 }
 

@@ -15,6 +15,7 @@ constexpr const char* method_name(Method method) {
     case Method::householder: return "householder";
     case Method::block_householder: return "block_householder";
     case Method::givens: return "givens";
+    case Method::randomized: return "randomized";
   }
   return "unknown";
 }

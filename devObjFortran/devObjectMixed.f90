@@ -42,7 +42,8 @@ module devObjectMixed
 contains
 
   !> A X = B: B (n x nrhs) is overwritten by X, unless info > 0: then it is unchanged. ipiv, an integer object that is allocated
-  !> if it is unallocated, has the pivots of the factorization that was used. Waits.
+  !> if it is unallocated, has the pivots of the factorization that was used. Method 'randomized': by random mixtures of rows and
+  !> columns, without pivots from whole columns. Waits.
   subroutine devf_gesv_mixed(A, ipiv, B, info, iterations, method, block, stat, errmsg)
     class(devVar), intent(in) :: A, B
     class(devVar), intent(inout) :: ipiv
@@ -62,7 +63,7 @@ contains
     code = method_code(method)
     if (code < 0) then
       call fail(devobj_invalid_argument, "devf_gesv_mixed: method is '"//method// &
-        "', must be auto, lapack, hybrid or native", stat, errmsg)
+        "', must be auto, lapack, hybrid, native or randomized", stat, errmsg)
       return
     end if
     columns = 0

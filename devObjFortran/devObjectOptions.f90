@@ -68,18 +68,18 @@ contains
   !> is no such method.
   pure integer(c_int) function method_code(method)
     character(*), intent(in), optional :: method
-    character(17), parameter :: names(0:6) = [character(17) :: 'auto', 'lapack', 'hybrid', 'native', 'householder', &
-      'block_householder', 'givens']
+    character(17), parameter :: names(0:7) = [character(17) :: 'auto', 'lapack', 'hybrid', 'native', 'householder', &
+      'block_householder', 'givens', 'randomized']
     character(:), allocatable :: wanted
     integer :: i
 
     method_code = 0
     if (.not. present(method)) return
     wanted = lower_case(method)
-    do i = 0, 6
+    do i = 0, 7
       if (wanted == names(i)) exit
     end do
-    method_code = merge(-1, i, i > 6)
+    method_code = merge(-1, i, i > 7)
   end function method_code
 
 end module devObjectOptions

@@ -1,76 +1,13 @@
 // gesv_mixed and gels_mixed: refined solutions are as good as gesv's and gels', A is left alone, and what single
 // precision cannot do is done in double precision, bit for bit as by gesv and gels.
 #include "devObjCpp/c_support.hpp"
-#include "devobj/mixed.hpp"
-#include "factor_checks.hpp"
-#include "factor_matrices.hpp"
-#include "failing_allocations.hpp"
+#include "mixed_checks.hpp"
 
 namespace devobj::test {
 namespace {
 
-/// The places, for the two double precision types.
-class Mixed : public Everywhere {
- public:
-  template <class F>
-  void with_double(F&& test) {
-    type() == Type::double_precision ? test(double{}) : test(std::complex<double>{});
-  }
-};
-#define DEVOBJ_EVERYWHERE_DOUBLE(fixture)                                                                       \
-  INSTANTIATE_TEST_SUITE_P(On, fixture,                                                                         \
-                           ::testing::Combine(::testing::ValuesIn(places()),                                    \
-                                              ::testing::Values(Type::double_precision, Type::double_complex)), \
-                           instance_name)
+class Mixed : public MixedPlaces {};
 
-using Pivots = Padded<std::int32_t>;
-Pivots pivots_of(std::int64_t n, Queue& q) {
-  return {Dense<std::int32_t>(n, 1, 77), q};
-}
-
-template <class T>
-struct Solved {
-  MixedResult result;
-  Dense<T> A, X;
-  Dense<std::int32_t> pivots;
-};
-template <class T>
-Solved<T> solve(const Dense<T>& A, const Dense<T>& B, Queue& q, LuOptions options = {}) {
-  Padded<T> a(A, q), b(B, q);
-  Pivots p = pivots_of(A.rows(), q);
-  const MixedResult result = gesv_mixed<T>(a, p.view(), b, q, options);
-  return {result, a.read("A"), b.read("B"), p.read("ipiv")};
-}
-/// gesv by the same options.
-template <class T>
-Solved<T> solve_double(const Dense<T>& A, const Dense<T>& B, Queue& q, LuOptions options = {}) {
-  Padded<T> a(A, q), b(B, q);
-  Pivots p = pivots_of(A.rows(), q);
-  MixedResult result;
-  result.info = gesv<T>(a, p.view(), b, q, options);
-  return {result, a.read("A"), b.read("B"), p.read("ipiv")};
-}
-template <class T>
-Solved<T> solve(Op op, const Dense<T>& A, const Dense<T>& B, Queue& q, QrOptions options = {}) {
-  Padded<T> a(A, q), b(B, q);
-  const MixedResult result = gels_mixed<T>(op, a, b, q, options);
-  return {result, a.read("A"), b.read("B"), {}};
-}
-template <class T>
-Solved<T> solve_double(Op op, const Dense<T>& A, const Dense<T>& B, Queue& q, QrOptions options = {}) {
-  Padded<T> a(A, q), b(B, q);
-  MixedResult result;
-  result.info = gels<T>(op, a, b, q, options);
-  return {result, a.read("A"), b.read("B"), {}};
-}
-template <class T>
-void expect_as_double(const Solved<T>& s, const Solved<T>& d, std::int64_t iterations, const std::string& what) {
-  EXPECT_EQ(s.result.iterations, iterations) << what;
-  EXPECT_EQ(s.result.info, d.result.info) << what;
-  expect_same(s.A, d.A, what + ": A");
-  expect_same(s.X, d.X, what + ": X");
-  expect_same(s.pivots, d.pivots, what + ": ipiv");
-}
 /// The pivots of a single precision factorization on the same queue.
 template <class T>
 Dense<std::int32_t> single_pivots(const Dense<T>& A, Queue& q, LuOptions options) {

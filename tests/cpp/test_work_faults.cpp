@@ -2,10 +2,12 @@
 // the queue is waited for, with the name of the step; operands that are only read stay as they were, and the queue, its
 // side queues and everything else work as before. What the step would have written is undefined.
 #include <functional>
+#include <optional>
 
 #include "child.hpp"
 #include "devObjCpp/environment.hpp"
 #include "devObjCpp/injected.hpp"
+#include "devobj/mixed.hpp"
 #include "factor_checks.hpp"
 #include "failing_allocations.hpp"
 #include "opened.hpp"
@@ -158,6 +160,31 @@ TEST_P(WorkFaults, OfEveryStep) {
       expect_same(o->D.read("D"), D, routine.name + " after the failures: D");
       expect_same(o->x.read("x"), x, routine.name + " after the failures: x");
       expect_same(o->ipiv.read("ipiv"), ipiv, routine.name + " after the failures: ipiv");
+    }
+  });
+}
+
+/// Its panels, the columns near them and the others are on three queues.
+TEST_P(WorkFaults, OfEveryStepOfARandomizedSolve) {
+  with_type([&]<class T>(T) {
+    if constexpr (std::is_same_v<real_t<T>, double>) {
+      const std::int64_t n = 330;
+      const Dense<T> A = random<T>(n, n, 1), B = random<T>(n, 1, 2);
+      Padded<T> a(A, q());
+      std::optional<Padded<T>> b(std::in_place, B, q());
+      Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1, 77), q());
+      const int failures = fail_each_step(
+          "gesv_mixed",
+          [&] {
+            const MixedResult done = gesv_mixed<T>(a, ipiv.view(), *b, q(), {Method::randomized});
+            EXPECT_EQ(done.info, 0);
+            EXPECT_GE(done.iterations, 1);
+          },
+          [&] {
+            expect_same(a.read("A"), A, "A");
+            b.emplace(B, q());  // the last steps are those that write it
+          });
+      EXPECT_GE(failures, 40);
     }
   });
 }

@@ -19,6 +19,7 @@ program test_mixed
     end do
     call system(37, 0)
     call system(60, 2, 'hybrid', 16)
+    call system(150, 2, 'Randomized')
     do s = 1, size(shapes, 2)
       call least(shapes(1, s), shapes(2, s))
     end do

@@ -54,7 +54,8 @@ typedef enum devobj_method {
   DEVOBJ_METHOD_NATIVE = 3,
   DEVOBJ_METHOD_HOUSEHOLDER = 4,
   DEVOBJ_METHOD_BLOCK_HOUSEHOLDER = 5,
-  DEVOBJ_METHOD_GIVENS = 6
+  DEVOBJ_METHOD_GIVENS = 6,
+  DEVOBJ_METHOD_RANDOMIZED = 7 /* gesv_mixed only */
 } devobj_method;
 
 typedef enum devobj_math { DEVOBJ_MATH_AUTO = 0, DEVOBJ_MATH_STRICT = 1 } devobj_math;

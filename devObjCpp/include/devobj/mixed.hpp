@@ -14,7 +14,7 @@ struct MixedResult {
   /// 0 to 30: the solution was refined so many times. Negative: the matrix was factored in double precision, because
   ///  -2: an element of A, B or a residual is beyond single precision's range, infinite or NaN;
   ///  -3: the single precision factors are singular (gels: rank-deficient to that precision);
-  /// -31: 30 refinements were not enough: A is too ill-conditioned.
+  /// -31: 30 refinements were not enough, or did not help: A is too ill-conditioned.
   std::int64_t iterations = 0;
 };
 
@@ -23,10 +23,17 @@ struct MixedResult {
 /// which is about gesv's own backward error. If that is not reached, gesv is called instead.
 /// B (n x nrhs) is overwritten by X; it is unchanged if info > 0. Refined (iterations >= 0): A is unchanged and ipiv
 /// has the pivots of the single precision factors. Otherwise A and ipiv hold gesv's factors and pivots. The options are
-/// those of both factorizations. Waits: for norm and copy of A, for its factors, and once per iteration. Workspace: a
-/// copy of A in single precision, 2.5 of B, and getrf's. Errors: invalid_argument, out_of_memory (A and B are then
-/// unchanged). Source: LAPACK dsgesv, zcgesv; Langou et al., "Exploiting the performance of 32 bit floating point
-/// arithmetic in obtaining 64 bit accuracy", SC 2006.
+/// those of both factorizations.
+///
+/// Method `randomized` (of this routine alone): the copy's rows and columns are brought to sizes near 1 by powers of two, and
+/// mixed by random butterflies, always the same ones, after which the largest element of a window of 256 rows does for a
+/// pivot, and no step of the factorization waits for a whole column. ipiv is then 1, 2, ..., n. Refinement ends, and gesv
+/// takes over, where a step does not halve a residual; mixtures that are singular give way to the pivots of whole columns.
+///
+/// Waits: for norm and copy of A, for its factors, and once per iteration. Workspace: a copy of A in single precision, 2.5 of
+/// B, and getrf's. Errors: invalid_argument, out_of_memory (A and B are then unchanged). Source: LAPACK dsgesv, zcgesv;
+/// Langou et al., "Exploiting the performance of 32 bit floating point arithmetic in obtaining 64 bit accuracy", SC 2006;
+/// Baboulin et al., "Accelerating linear system solutions using randomization techniques", ACM TOMS 39 (2013).
 template <class T>
 MixedResult gesv_mixed(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOptions options = {});
 

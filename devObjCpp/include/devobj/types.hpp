@@ -31,7 +31,8 @@ enum class Method : int {
   native = 3,             ///< everything on the GPU
   householder = 4,        ///< QR: non-blocked Householder
   block_householder = 5,  ///< QR: block Householder in WY form, explicit Q
-  givens = 6              ///< QR: Givens rotations
+  givens = 6,             ///< QR: Givens rotations
+  randomized = 7          ///< mixed-precision LU: rows and columns mixed at random, pivots from a window of rows
 };
 
 /// How products of single precision matrices, real and complex, inside an algorithm are computed on a GPU. `automatic`: by
