@@ -4,7 +4,9 @@
 //   numbers                begin   ^ position                begin + count D::words
 //
 // A number depends on generator, seed, stream and position alone, so those made ahead of one distribution stay right
-// whatever is drawn, skipped or saved in between; seeding forgets them.
+// whatever is drawn, skipped or saved in between; seeding forgets them. Draws of one number are taken from them by what is
+// inlined from rng.hpp: since the position is never before `begin`, one comparison with their end tells whether the next
+// number is among them.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +25,7 @@ inline Rng::Ahead& Rng::Impl::ahead_of(Kind kind, const Parameters& of) noexcept
     std::swap(ahead[k], ahead_before[k]);
     if (!(ahead[k].of == of)) {
       ahead[k].of = of;
-      ahead[k].count = 0;
-      ahead[k].end = nowhere;
+      forget(ahead[k]);
     }
   }
   return ahead[k];
@@ -50,6 +51,7 @@ std::uint64_t Rng::Impl::take_few(Ahead& numbers, const D& d, std::uint64_t at, 
       n -= here;
       out += here;
     }
+    numbers.stop = 0;  // if this fails, the position may be before the numbers that there are
     if (q != nullptr)
       q->submit("random_few", [&] { make_ahead(numbers, d, at, n, q); });
     else
@@ -90,6 +92,9 @@ void Rng::Impl::make_ahead(Ahead& numbers, const D& d, std::uint64_t at, std::in
   numbers.count =
       static_cast<std::uint64_t>(quads * per_quad - (last_block - block < static_cast<std::uint64_t>(quads) ? 1 : 0));
   numbers.end = numbers.begin + numbers.count * D::words;
+  const std::uint64_t slot = numbers.begin / D::words;
+  numbers.slot_0 = reinterpret_cast<std::uintptr_t>(values) - slot * sizeof(T);
+  numbers.stop = slot + numbers.count;
 }
 
 }  // namespace devobj

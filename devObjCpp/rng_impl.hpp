@@ -50,14 +50,16 @@ struct Rng::Impl : Rng::Front {
   void make_ahead(Ahead& numbers, const D& d, std::uint64_t at, std::int64_t n, Queue* q);
   /// Copies of the lanes before the quads block ... block + quads - 1; no more than `quads` of them, and how many.
   std::int64_t lanes_for(std::uint64_t block, std::int64_t quads, random::Xoshiro* copies, Queue* q);
+  static void forget(Ahead& numbers) noexcept {
+    numbers.count = numbers.stop = 0;
+    numbers.end = nowhere;
+  }
   /// No number that was made is one of this sequence.
   void forget_ahead() noexcept {
     for (; made_ahead != 0; made_ahead &= made_ahead - 1) {
       const int kind = std::countr_zero(made_ahead);
-      for (Ahead* numbers : {&ahead[kind], &ahead_before[kind]}) {
-        numbers->count = 0;
-        numbers->end = nowhere;
-      }
+      forget(ahead[kind]);
+      forget(ahead_before[kind]);
     }
   }
 

@@ -99,44 +99,36 @@ class Rng {
   /// 2^-52, rounded, and kept between a's upper and b's lower neighbour. Complex numbers: both parts.
   /// Errors: a or b not finite, a >= b, no number between them, b - a not representable.
   template <class T> void uniform(real_t<T> a, real_t<T> b, View<T> A, Queue& q) {
-    if constexpr (!is_complex<T>)
-      if (one_at_once(A, q) && take(Kind::uniform, parameters(a, b), *A.data)) return;
-    draw_uniform<T>(a, b, A, &q);
+    into<&Rng::draw_uniform<T>>(Kind::uniform, A, q, a, b);
   }
   template <class T> void uniform(View<T> A, Queue& q) { uniform<T>(0, 1, A, q); }
   /// Normal with this mean and standard deviation, by Box and Muller's method: |x - mean| <= 6.66 sigma (float), 8.58
   /// sigma (double). Complex numbers: both parts, each with deviation sigma.
   /// Errors: mean not finite, sigma < 0 or not finite.
   template <class T> void normal(real_t<T> mean, real_t<T> sigma, View<T> A, Queue& q) {
-    if constexpr (!is_complex<T>)
-      if (one_at_once(A, q) && take(Kind::normal, parameters(mean, sigma), *A.data)) return;
-    draw_normal<T>(mean, sigma, A, &q);
+    into<&Rng::draw_normal<T>>(Kind::normal, A, q, mean, sigma);
   }
   template <class T> void normal(View<T> A, Queue& q) { normal<T>(0, 1, A, q); }
   /// e^x with x normal; real types. Errors as for normal.
   template <class T> void lognormal(T mean, T sigma, View<T> A, Queue& q) {
-    if (!one_at_once(A, q) || !take(Kind::lognormal, parameters(mean, sigma), *A.data)) draw_lognormal<T>(mean, sigma, A, &q);
+    into<&Rng::draw_lognormal<T>>(Kind::lognormal, A, q, mean, sigma);
   }
   /// Exponential with this mean: -mean ln u; real types. Errors: mean <= 0 or not finite.
   template <class T> void exponential(T mean, View<T> A, Queue& q) {
-    if (!one_at_once(A, q) || !take(Kind::exponential, parameters(mean), *A.data)) draw_exponential<T>(mean, A, &q);
+    into<&Rng::draw_exponential<T>>(Kind::exponential, A, q, mean);
   }
   /// Each of lowest ... highest exactly as likely as the others. Error: lowest > highest.
   void integers(std::int32_t lowest, std::int32_t highest, View<std::int32_t> A, Queue& q) {
-    if (!one_at_once(A, q) || !take(Kind::integers, parameters(lowest, highest), *A.data)) draw_integers(lowest, highest, A, &q);
+    into<&Rng::draw_integers>(Kind::integers, A, q, lowest, highest);
   }
   /// Poisson numbers. Errors: mean < 0, above 2^30, or not finite.
-  void poisson(double mean, View<std::int32_t> A, Queue& q) {
-    if (!one_at_once(A, q) || !take(Kind::poisson, parameters(mean), *A.data)) draw_poisson(mean, A, &q);
-  }
+  void poisson(double mean, View<std::int32_t> A, Queue& q) { into<&Rng::draw_poisson>(Kind::poisson, A, q, mean); }
   /// 1 with probability p, else 0; real types and int32. p counts to 2^-64. Errors: p not within [0, 1].
   template <class T> void bernoulli(double p, View<T> A, Queue& q) {
-    if (!one_at_once(A, q) || !take(bernoulli_kind<T>, parameters(p), *A.data)) draw_bernoulli<T>(p, A, &q);
+    into<&Rng::draw_bernoulli<T>>(bernoulli_kind<T>, A, q, p);
   }
   /// The words themselves.
-  void words(View<std::int32_t> A, Queue& q) {
-    if (!one_at_once(A, q) || !take(Kind::words, {}, *A.data)) draw_words(A, &q);
-  }
+  void words(View<std::int32_t> A, Queue& q) { into<&Rng::draw_words>(Kind::words, A, q); }
 
   /// One number as the return value, for loops on the host: `double x = rng.normal();`, `rng.uniform<float>(-1, 1)`. It is
   /// the number, of the same words, that a draw into an object of one element would make, on any backend, but always
@@ -144,48 +136,25 @@ class Rng {
   /// most calls only read one; that changes no number and no position. Parameters that are new at each call make each
   /// call as long as a short draw: scale a standard number instead. Errors as above; not_supported for cuRAND's generators.
   template <std::floating_point T = double> T uniform(scalar<T> a = 0, scalar<T> b = 1) {
-    T x;
-    return take(Kind::uniform, parameters<T>(a, b), x) ? x : one<T>([=, this](View<T> A) { draw_uniform<T>(a, b, A, nullptr); });
+    return number<T, &Rng::draw_uniform<T>>(Kind::uniform, a, b);
   }
   template <std::floating_point T = double> T normal(scalar<T> mean = 0, scalar<T> sigma = 1) {
-    T x;
-    return take(Kind::normal, parameters<T>(mean, sigma), x) ? x
-                                              : one<T>([=, this](View<T> A) { draw_normal<T>(mean, sigma, A, nullptr); });
+    return number<T, &Rng::draw_normal<T>>(Kind::normal, mean, sigma);
   }
   template <std::floating_point T = double> T lognormal(scalar<T> mean = 0, scalar<T> sigma = 1) {
-    T x;
-    return take(Kind::lognormal, parameters<T>(mean, sigma), x)
-               ? x
-               : one<T>([=, this](View<T> A) { draw_lognormal<T>(mean, sigma, A, nullptr); });
+    return number<T, &Rng::draw_lognormal<T>>(Kind::lognormal, mean, sigma);
   }
   template <std::floating_point T = double> T exponential(scalar<T> mean = 1) {
-    T x;
-    return take(Kind::exponential, parameters<T>(mean), x) ? x
-                                                  : one<T>([=, this](View<T> A) { draw_exponential<T>(mean, A, nullptr); });
+    return number<T, &Rng::draw_exponential<T>>(Kind::exponential, mean);
   }
   std::int32_t integer(std::int32_t lowest, std::int32_t highest) {
-    std::int32_t x;
-    return take(Kind::integers, parameters(lowest, highest), x)
-               ? x
-               : one<std::int32_t>([=, this](View<std::int32_t> A) { draw_integers(lowest, highest, A, nullptr); });
+    return number<std::int32_t, &Rng::draw_integers>(Kind::integers, lowest, highest);
   }
-  std::int32_t poisson(double mean) {
-    std::int32_t x;
-    return take(Kind::poisson, parameters(mean), x)
-               ? x
-               : one<std::int32_t>([=, this](View<std::int32_t> A) { draw_poisson(mean, A, nullptr); });
-  }
+  std::int32_t poisson(double mean) { return number<std::int32_t, &Rng::draw_poisson>(Kind::poisson, mean); }
   bool bernoulli(double p) {
-    std::int32_t x;
-    return (take(bernoulli_kind<std::int32_t>, parameters(p), x)
-                ? x
-                : one<std::int32_t>([=, this](View<std::int32_t> A) { draw_bernoulli<std::int32_t>(p, A, nullptr); })) != 0;
+    return number<std::int32_t, &Rng::draw_bernoulli<std::int32_t>>(Kind::bernoulli_integers, p) != 0;
   }
-  std::uint32_t word() {
-    std::int32_t x;
-    return static_cast<std::uint32_t>(
-        take(Kind::words, {}, x) ? x : one<std::int32_t>([this](View<std::int32_t> A) { draw_words(A, nullptr); }));
-  }
+  std::uint32_t word() { return static_cast<std::uint32_t>(number<std::int32_t, &Rng::draw_words>(Kind::words)); }
 
   struct Impl;
 
@@ -211,23 +180,32 @@ class Rng {
     return static_cast<Kind>(static_cast<int>(kind) + (std::same_as<T, double> ? 1 : 0));
   }
 
-  /// The bits of a distribution's parameters.
+  /// The bits of a distribution's parameters; those of 32 bits lie side by side in `first`.
   struct Parameters {
     std::uint64_t first = 0, second = 0;
-    bool operator==(const Parameters& other) const noexcept {
-      return ((first ^ other.first) | (second ^ other.second)) == 0;
-    }
+    bool operator==(const Parameters& other) const noexcept = default;
   };
+  static Parameters parameters() noexcept { return {}; }
   template <class P> static Parameters parameters(P first, P second = 0) noexcept {
-    using Bits = std::conditional_t<sizeof(P) == 8, std::uint64_t, std::uint32_t>;
-    return {std::bit_cast<Bits>(first), std::bit_cast<Bits>(second)};
+    if constexpr (sizeof(P) == 8)
+      return {std::bit_cast<std::uint64_t>(first), std::bit_cast<std::uint64_t>(second)};
+    else
+      return {std::bit_cast<std::uint32_t>(first) | std::uint64_t{std::bit_cast<std::uint32_t>(second)} << 32, 0};
   }
+  /// Whether numbers of a kind in T have two parameters of 64 bits.
+  template <class T> static constexpr bool two_wide(Kind kind) { return sizeof(T) == 8 && kind < Kind::exponential; }
+
   static constexpr std::uint64_t nowhere = std::uint64_t{1} << 63;
-  /// `count` numbers of a distribution, made of the words from number `begin` on, which is a multiple of four.
+  /// `count` numbers of a distribution, made of the words from number `begin` on, which is a multiple of four. A number is
+  /// in the slot that is the place of its words divided by how many it takes.
   struct Ahead {
+    // What take reads. The position is never before these numbers: it only goes back where they are forgotten.
+    std::uint64_t stop = 0;     ///< the slot after them; 0 if there are none
+    std::uintptr_t slot_0 = 0;  ///< the address at which slot 0 would be, if all numbers before them were there too
+    Parameters of = {};
+
     std::uint64_t begin = 0, count = 0;
     std::uint64_t end = nowhere;  ///< the word after them, or after the last draw without any
-    Parameters of = {};
     void* values = nullptr;
   };
   /// The part of the generator that a number made ahead is taken from. Whether it is the next one its position tells, so that
@@ -247,23 +225,50 @@ class Rng {
     Front& front = *front_;
     const int words = kind < Kind::bernoulli ? static_cast<int>(sizeof(T) / 4) : 1;
     const Ahead& numbers = front.ahead[static_cast<int>(kind_for<T>(kind))];
-    const std::uint64_t i = std::rotr(front.position - numbers.begin, words - 1);  // huge for doubles at odd positions
-    if (i >= numbers.count || (kind != Kind::words && !(numbers.of == of))) [[unlikely]] return false;
-    x = static_cast<const T*>(numbers.values)[i];
+    const std::uint64_t slot = std::rotr(front.position, words - 1);  // of doubles at an odd position beyond all others
+    if (slot >= numbers.stop) [[unlikely]] return false;
+    if (kind != Kind::words && numbers.of.first != of.first) [[unlikely]] return false;
+    if (two_wide<T>(kind) && numbers.of.second != of.second) [[unlikely]] return false;
+    x = *reinterpret_cast<const T*>(numbers.slot_0 + slot * sizeof(T));
     front.position += static_cast<std::uint64_t>(words);
     return true;
   }
-  /// Whether a draw is of one number on the queue that the generator was made on, by the calling thread.
-  template <class T> bool one_at_once(const View<T>& A, const Queue& q) const noexcept {
-    return A.rows == 1 && A.cols == 1 && q.impl().get() == front_->made_at_once;
+  /// The same for a draw on a queue: only on that which the generator was made on, if it works in the calling thread.
+  template <class T> bool take_at_once(Kind kind, const Parameters& of, T& x, const Queue& q) noexcept {
+    if (is_complex<T> || q.impl().get() != front_->made_at_once) [[unlikely]] return false;
+    if constexpr (!is_complex<T>) return take(kind, of, x);
   }
-  /// The number that `draw` makes.
-  template <class T, class Draw> [[gnu::noinline]] static T one(const Draw& draw) {
-    T x;
+  /// A draw into an object: one number that has been made, or what `draw` does. That gets what it needs in registers, so
+  /// that the former, inlined, stores nothing but the number and the position.
+  template <auto draw, class T, class... P> void into(Kind kind, const View<T>& A, Queue& q, P... of) {
+    if (A.rows != 1 || A.cols != 1) [[unlikely]]
+      draw_all<draw>(A.data, A.rows, A.cols, A.ld, q, of...);
+    else if (!take_at_once(kind, parameters(of...), *A.data, q)) [[unlikely]]
+      draw_one<draw>(A.data, &q, of...);
+  }
+  template <auto draw, class T, class... P>
+  [[gnu::noinline]] void draw_all(T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, Queue& q, P... of) {
     View<T> A;
-    A.data = &x;
+    A.data = data;
+    A.rows = rows;
+    A.cols = cols;
+    A.ld = ld;
+    (this->*draw)(of..., A, &q);
+  }
+  template <auto draw, class T, class... P> [[gnu::noinline]] void draw_one(T* x, Queue* q, P... of) {
+    View<T> A;
+    A.data = x;
     A.rows = A.cols = 1;
-    draw(A);
+    (this->*draw)(of..., A, q);
+  }
+  /// The next number, made by the calling thread.
+  template <class T, auto draw, class... P> T number(Kind kind, P... of) {
+    T x;
+    return take(kind, parameters(of...), x) ? x : made<T, draw>(of...);
+  }
+  template <class T, auto draw, class... P> [[gnu::noinline]] T made(P... of) {
+    T x;
+    draw_one<draw>(&x, nullptr, of...);
     return x;
   }
 
