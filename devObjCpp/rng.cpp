@@ -97,6 +97,11 @@ random::Xoshiro* Rng::Impl::lanes_before(std::uint64_t block, Queue& q) {
     std::int32_t* to = words + lane_words * random::lanes;
     while (lanes_block < block) {
       const std::uint64_t from = lanes_block % random::lanes;
+      if (stepped_quads > 0 && lanes_block == stepped_block && block - lanes_block >= stepped_quads && at_once(q)) {
+        std::copy_n(stepped, stepped_quads, states + from);
+        lanes_block += stepped_quads;
+        continue;
+      }
       const std::uint64_t quads = std::min({thrown_away, block - lanes_block, random::lanes - from});
       const View<std::int32_t> nowhere(to, lane_words * static_cast<std::int64_t>(quads), 1);
       if (at_once(q))
@@ -109,6 +114,7 @@ random::Xoshiro* Rng::Impl::lanes_before(std::uint64_t block, Queue& q) {
       lanes_block += quads;
     }
   } else {
+    stepped_quads = 0;
     const std::vector<random::Xoshiro> found = random::lanes_at(seed, stream, block);
     to_device<std::int32_t>(
         {reinterpret_cast<const std::int32_t*>(found.data()), lane_words, random::lanes, lane_words},
@@ -119,11 +125,12 @@ random::Xoshiro* Rng::Impl::lanes_before(std::uint64_t block, Queue& q) {
   return states;
 }
 
-std::int64_t Rng::Impl::lanes_for(std::uint64_t block, std::int64_t quads, random::Xoshiro* copies, Queue* q) {
+random::Xoshiro* Rng::Impl::lanes_for(std::uint64_t block, std::int64_t& quads, Queue* q) {
   if (q == nullptr && (made_at_once == nullptr || lanes_in_use)) {
     if (!walk) walk = std::make_unique<random::LaneWalk>();
-    walk->lanes(seed, stream, block, quads, copies);
-    return quads;
+    stepped_quads = 0;
+    walk->lanes(seed, stream, block, quads, stepped);
+    return stepped;
   }
   if (q == nullptr) {
     if (!own_queue) own_queue = std::make_unique<Queue>(Backend::host, QueueOptions{HostMode::synchronous});
@@ -132,8 +139,10 @@ std::int64_t Rng::Impl::lanes_for(std::uint64_t block, std::int64_t quads, rando
   }
   const std::int64_t lane = static_cast<std::int64_t>(block % random::lanes);
   quads = std::min(quads, random::lanes - lane);
-  std::copy_n(lanes_before(block, *q) + lane, quads, copies);
-  return quads;
+  std::copy_n(lanes_before(block, *q) + lane, quads, stepped);
+  stepped_block = block;
+  stepped_quads = static_cast<std::uint64_t>(quads);
+  return stepped;
 }
 
 void* Rng::Impl::curand_at([[maybe_unused]] std::uint64_t start, [[maybe_unused]] Queue& q) {

@@ -83,8 +83,7 @@ void Rng::Impl::make_ahead(Ahead& numbers, const D& d, std::uint64_t at, std::in
   if (generator == Generator::philox) {
     host::quads_of_philox(own, d, block, quads, values);
   } else {
-    random::Xoshiro copies[most_ahead];
-    quads = lanes_for(block, quads, copies, q);
+    random::Xoshiro* copies = lanes_for(block, quads, q);
     host::random_fill<D>().state(copies, own, d, block, quads, false, values);
   }
   numbers.begin = 4 * block;

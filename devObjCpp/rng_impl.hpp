@@ -36,7 +36,7 @@ struct Rng::Impl : Rng::Front {
 
   // Numbers made ahead (rng_ahead.hpp).
   static constexpr std::int64_t most_ahead = random::LaneWalk::most;  ///< quads
-  static constexpr std::int64_t most_few = 2 * most_ahead;  ///< numbers of a draw that are taken from those made ahead
+  static constexpr std::int64_t most_few = 64;  ///< numbers of a draw that are taken from those made ahead
   /// Whether a draw takes them: a short one that the calling thread makes.
   template <class T>
   bool taken_by_caller(const View<T>& A, const Queue* q) const {
@@ -48,8 +48,8 @@ struct Rng::Impl : Rng::Front {
                          Queue* q);
   template <class D>
   void make_ahead(Ahead& numbers, const D& d, std::uint64_t at, std::int64_t n, Queue* q);
-  /// Copies of the lanes before the quads block ... block + quads - 1; no more than `quads` of them, and how many.
-  std::int64_t lanes_for(std::uint64_t block, std::int64_t quads, random::Xoshiro* copies, Queue* q);
+  /// Copies of the lanes before the quads block ... block + quads - 1, to be stepped over them; quads may become less.
+  random::Xoshiro* lanes_for(std::uint64_t block, std::int64_t& quads, Queue* q);
   static void forget(Ahead& numbers) noexcept {
     numbers.count = numbers.stop = 0;
     numbers.end = nowhere;
@@ -68,8 +68,12 @@ struct Rng::Impl : Rng::Front {
   std::shared_ptr<Queue::Impl> made_on;  ///< tells backend, device, and whether the CUDA context still lives
   Storage lanes;                         ///< random::lanes states and quads that are thrown away
   bool lanes_ready = false;
-  std::uint64_t lanes_block = 0;           ///< the quad that the lanes stand before
-  bool lanes_in_use = false;               ///< by work that may not have ended
+  std::uint64_t lanes_block = 0;  ///< the quad that the lanes stand before
+  bool lanes_in_use = false;      ///< by work that may not have ended
+  /// The lanes of the last numbers made ahead, after their quads: stepped_quads of them (0: none are kept) from
+  /// stepped_block on. If all are used up before the lanes are needed, these are the lanes, and need not step again.
+  random::Xoshiro stepped[most_ahead];
+  std::uint64_t stepped_block = 0, stepped_quads = 0;
   bool lanes_without_queue = false;        ///< they were made for a draw that has none
   std::unique_ptr<Queue> own_queue;        ///< for lanes of draws that have no queue
   std::unique_ptr<random::LaneWalk> walk;  ///< for those that have not got the lanes

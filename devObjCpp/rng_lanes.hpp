@@ -21,7 +21,7 @@ std::vector<Xoshiro> lanes_at(std::uint64_t seed, std::uint64_t stream, std::uin
 /// Lanes one after the other without the others of their row: the next one is one jump away.
 class LaneWalk {
  public:
-  static constexpr std::int64_t most = 32;
+  static constexpr std::int64_t most = 128;
   /// The lane of each quad block ... block + count - 1 before it, count <= most. Costs some jumps for a block that is not
   /// among the last ones or the next.
   void lanes(std::uint64_t seed, std::uint64_t stream, std::uint64_t block, std::int64_t count, Xoshiro* states);

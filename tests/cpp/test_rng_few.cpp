@@ -377,6 +377,45 @@ TEST_P(RngFew, BetweenLongDraws) {
   }
 }
 
+/// Numbers made ahead, long draws, skips and seeds in turn leave every lane of `state` where it has to be: a lane that is
+/// not shows when its turn comes again, 2^17 quads later.
+TEST_P(RngFew, NoLaneIsLeftBehind) {
+  constexpr std::int64_t row = 4 * random::lanes;
+  const auto numbers = [](Rng& rng, int count) {
+    for (int i = 0; i < count; ++i) rng.word();
+  };
+  using Steps = std::function<void(Rng&)>;
+  const auto draw = [this](Rng& rng, std::int64_t count) { words_of(rng, count, q()); };
+  const std::vector<std::pair<const char*, Steps>> cases = {
+      {"numbers used up", [&](Rng& rng) { numbers(rng, 1 + 4 + 16 + 64 + 512 * 3); }},
+      {"numbers left over", [&](Rng& rng) { numbers(rng, 1000); }},
+      {"a long draw among the numbers made ahead", [&](Rng& rng) { numbers(rng, 600), draw(rng, 101); }},
+      {"a long draw beyond them, and a skip",
+       [&](Rng& rng) { numbers(rng, 600), draw(rng, 3000), rng.skip(4000), draw(rng, 200); }},
+      {"a skip beyond them", [&](Rng& rng) { numbers(rng, 600), rng.skip(3001), numbers(rng, 100); }},
+      {"two kinds in turn",
+       [&](Rng& rng) {
+         for (int i = 0; i < 700; ++i) rng.word(), rng.normal();
+       }},
+      {"another seed at the same place",
+       [&](Rng& rng) {
+         numbers(rng, 1);
+         rng.seed(rng.seed() + 1);
+         draw(rng, 1), rng.skip(100), draw(rng, 100);
+       }},
+      {"over the end of a row", [&](Rng& rng) { rng.skip(row - 300), numbers(rng, 900), draw(rng, 500); }},
+  };
+  for (const Generator kind : own_generators())
+    for (const auto& [name, steps] : cases) {
+      Rng rng(q(), kind, 14);
+      steps(rng);
+      Rng anew(q(), kind, rng.seed(), rng.stream());
+      anew.skip(rng.position());
+      const auto expected = words_of(anew, row + 900, q());
+      expect_same_bits(words_of(rng, row + 900, q()), expected, std::string(name) + ", " + name_of(kind));
+    }
+}
+
 /// The lanes' rows: words around the last lane, and beyond 2^32.
 TEST_P(RngFew, AcrossRowsAndBeyond32Bits) {
   for (const Generator kind : own_generators())
