@@ -165,11 +165,11 @@ class GivensQr {
       auto& taken = taken_[static_cast<std::size_t>(t)];
       if (taken.load(std::memory_order_relaxed) || taken.exchange(true, std::memory_order_relaxed)) continue;
       R* const memory = q_.slab(t);
-      if (t < slabs()) {
+      if (t >= slabs()) {
+        q_.load_unit(t, K, memory);
+      } else if (!beside(t)) {  // with columns beside the block, make() has filled the whole slab
         std::fill(memory, memory + shape(t).row0 * L, R(0));
         std::fill(memory + (shape(t).row0 + shape(t).rows) * L, memory + Q_.rows * L, R(0));
-      } else {
-        q_.load_unit(t, K, memory);
       }
       mine = {t, std::min(t, slabs()) - 1};
       return true;

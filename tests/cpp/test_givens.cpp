@@ -76,6 +76,18 @@ TEST_P(Givens, ZerosThatAreThere) {
   });
 }
 
+/// The last rows of A are zero, so that columns of the full Q beside R's are those of the unit matrix.
+TEST_P(Givens, FullFactorsWithZerosBelow) {
+  with_type([&]<class T>(T) {
+    for (const auto& [m, n] : {std::pair{2, 1}, {9, 7}, {40, 3}, {31, 20}, {70, 33}, {300, 150}})
+      for (const std::int64_t rows : {0, 1, n / 2, n, n + 1}) {
+        const Dense<T> A = multiplied(random<T>(m, n, 6), [&](double i, double) { return i < rows ? 1.0 : 0.0; });
+        expect_factors(A, explicit_qr(A, true, q(), {Method::givens}), By::matrix,
+                       shape_name(m, n) + " with " + std::to_string(rows) + " rows that are not zero");
+      }
+  });
+}
+
 TEST_P(Givens, SameAsHouseholder) {
   with_type([&]<class T>(T) {
     const Dense<T> A = random<T>(90, 70, 5);
