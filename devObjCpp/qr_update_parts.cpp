@@ -19,16 +19,18 @@ double scattered(std::int64_t i, std::int64_t j) {
   return static_cast<double>(static_cast<std::int64_t>(x ^ (x >> 31))) / 9223372036854775808.0;
 }
 
-// Replaces the columns of Y that are shorter than 1/2 (they were of length 1 before Q was taken out) by others, with
-// nothing of them in U: their rows of S are zero.
+// Replaces the columns of Y of which only rounding errors are left (they were of length 1 before Q was taken out) by
+// others, with nothing of them in U: their rows of S are zero. A column that is merely short stays, since its row of S
+// need not be small, and is of length 1 again after the next factorization.
 template <class T> void replace_lost(View<T> Y, View<T> S, Queue& q) {
   const std::int64_t m = Y.rows, p = Y.cols;
+  const real_t<T> least = 16 * std::numeric_limits<real_t<T>>::epsilon();
   Matrix<T> gram(p, p, q);
   gemm(adjoint<T>, Op::NoTrans, T(1), Y, Y, T(0), gram.view(), q);
   std::vector<T> G(static_cast<std::size_t>(p * p)), column(static_cast<std::size_t>(m));
   to_host<T>(gram, {G.data(), p, p, p}, q);
   for (std::int64_t j = 0; j < p; ++j) {
-    if (!(std::real(G[static_cast<std::size_t>(j + j * p)]) < real_t<T>(0.25))) continue;
+    if (!(std::real(G[static_cast<std::size_t>(j + j * p)]) < least * least)) continue;
     const double length = std::sqrt(static_cast<double>(m) / 3);
     for (std::int64_t i = 0; i < m; ++i)
       column[static_cast<std::size_t>(i)] = T(static_cast<real_t<T>>(scattered(i, j) / length));
