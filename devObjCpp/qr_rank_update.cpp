@@ -23,6 +23,7 @@ void qr_rank_update(View<T> U, View<T> V, View<T> Q, View<T> R, Queue& q, RightS
   require_update_options(routine, options);
   require_apart(routine, sizeof(T), {named("Q", Q), named("R", R), named("d", rhs.d)},
                 {named("U", U), named("V", V), named("b", rhs.b)});
+  if (R.rows > 1 && n > 0) laset(Uplo::Lower, T(0), T(0), R({1, R.rows}, {0, std::min(n, R.rows - 1)}), q);
   if (p == 0 || m == 0) return;
 
   if (refactors<T>(QrUpdate::rank_update, s, p, 0, q, options)) {
@@ -44,7 +45,6 @@ void qr_rank_update(View<T> U, View<T> V, View<T> Q, View<T> R, Queue& q, RightS
   View<T> Hv = R, Ev = Q, dv = rhs.d;
   if (s.full()) {
     adjoint_product(Q, U, W.view(), q);
-    if (m > 1 && n > 0) laset(Uplo::Lower, T(0), T(0), R({1, m}, {0, std::min(n, m - 1)}), q);
   } else {
     H = Matrix<T>(inner, n, q);
     E = Matrix<T>(m, inner, q);

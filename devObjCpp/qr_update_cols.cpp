@@ -10,9 +10,8 @@ template <class T> View<T> cols_of(View<T> A, Range c) { return A({0, A.rows}, c
 
 // B = [Q R(:, 0:k), U, Q R(:, k:n)] or, without columns k ... k+p-1, [Q R(:, 0:k), Q R(:, k+p:n)]; b = Q d.
 template <class T>
-void refactor_cols(const UpdateShape& s, std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T> U, View<T> Q1,
+void refactor_cols(bool adds, const UpdateShape& s, std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T> U, View<T> Q1,
                    View<T> R1, RightSides<T> rhs, Queue& q) {
-  const bool adds = s.n1 > s.n;
   Matrix<T> A(s.m, s.n, q), A1(s.m, s.n1, q), b1(absent(rhs.d) ? 0 : s.m, rhs.d.cols, q);
   if (s.without_q())
     copy_upper(R, A.view(), q);
@@ -53,7 +52,7 @@ void qr_add_cols(std::int64_t k, View<T> Q, View<T> R, View<T> U, View<T> Q1, Vi
   require_apart("qr_add_cols", sizeof(T), {named("Q1", Q1), named("R1", R1), named("d1", rhs.d1)},
                 {named("Q", in_place ? View<T>{} : Q), named("R", R), named("U", U), named("d", rhs.d), named("b", rhs.b)});
   if (refactors<T>(QrUpdate::add_cols, s, p, k, q, options))
-    return refactor_cols(s, k, p, Q, R, U, Q1, R1, rhs, q);
+    return refactor_cols(true, s, k, p, Q, R, U, Q1, R1, rhs, q);
 
   const Range in{k, k + p}, right{k + p, n + p}, below{std::min(k, R1.rows), R1.rows};
   copy_upper(R(all_rows(R), {0, k}), R1(all_rows(R1), {0, k}), q);
@@ -98,7 +97,7 @@ void qr_remove_cols(std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T
   require_apart("qr_remove_cols", sizeof(T), {named("Q1", Q1), named("R1", R1), named("d1", rhs.d1)},
                 {named("Q", in_place ? View<T>{} : Q), named("R", R), named("d", rhs.d)});
   if (refactors<T>(QrUpdate::remove_cols, s, p, k, q, options))
-    return refactor_cols(s, k, p, Q, R, View<T>{}, Q1, R1, rhs, q);
+    return refactor_cols(false, s, k, p, Q, R, View<T>{}, Q1, R1, rhs, q);
 
   const std::int64_t rows = R.rows, left = n - p - k;  // columns on the right of those that go
   const Range below{std::min(k, rows), rows};

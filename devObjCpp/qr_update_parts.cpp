@@ -73,7 +73,7 @@ void make_anew(const UpdateShape& s, View<T> A1, View<T> Q1, View<T> R1, View<T>
   geqrf(A1, tau.view(), q);
   const Range kept{0, std::min(R1.rows, A1.rows)};
   copy_upper(A1(kept, all_cols(A1)), R1, q);
-  if (!absent(d1)) {
+  if (!d1.empty()) {
     ormqr(Side::Left, adjoint<T>, A1, tau.view(), b1, q);
     copy(b1({0, d1.rows}, all_cols(d1)), d1, q);
   }

@@ -50,7 +50,7 @@ template <class T> void copy_with_rows(View<T> A, std::int64_t k, View<T> U, Vie
   const Range cols = all_cols(B), above{0, k}, in{k, k + U.rows};
   if (cols.size() == 0) return;
   copy(A(above, cols), B(above, cols), q);
-  copy(U, B(in, cols), q);
+  if (in.size() > 0) copy(U, B(in, cols), q);  // U may be absent then
   copy(A({k, A.rows}, cols), B({in.end, B.rows}, cols), q);
 }
 

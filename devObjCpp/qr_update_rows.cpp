@@ -66,7 +66,7 @@ void qr_add_rows(std::int64_t k, View<T> Q, View<T> R, View<T> U, View<T> Q1, Vi
   };
   auto stack_d = [&](View<T> d) {
     if (absent(rhs.d)) return;
-    copy(rhs.b, d(fresh, sides), q);
+    if (p > 0) copy(rhs.b, d(fresh, sides), q);
     copy(rhs.d, d(old, sides), q);
   };
   // [0 Q; I 0] with Q's rows from k on below the unit matrix

@@ -1,4 +1,5 @@
-// The QR updates where little room is left: columns in Q's range with hardly a direction beside it.
+// The QR updates where little room is left: columns in Q's range with hardly a direction beside it, no right-hand sides in
+// a d that is there, no rows, rank 0.
 #include "update_checks.hpp"
 
 namespace devobj::test {
@@ -7,6 +8,7 @@ namespace {
 class QrUpdateEdges : public Everywhere {};
 
 constexpr QrUpdateOptions by_update{UpdateMethod::update, 0};
+constexpr UpdateMethod both_methods[] = {UpdateMethod::update, UpdateMethod::refactor};
 
 struct Shape {
   std::int64_t m, n, p;
@@ -76,6 +78,97 @@ TEST_P(QrUpdateEdges, ColumnsInTheRangeOfQ) {
         expect_factors(without_rows(A, 0, s.p), without_rows(b, 0, s.p),
                        remove_rows(f, 0, rows, Dense<T>(s.p, 2), b, q(), by_update), "rows go");
       }
+  });
+}
+
+/// d has rows and no columns.
+TEST_P(QrUpdateEdges, NoRightHandSides) {
+  with_type([&]<class T>(T) {
+    const std::int64_t m = 9, n = 4, p = 2;
+    const Dense<T> A = random<T>(m, n, 1), none(m, 0), U = random<T>(p, n, 3);
+    for (const UpdateMethod method : both_methods)
+      for (const QrForm form : {QrForm::full, QrForm::economic}) {
+        const Factored<T> f = factored(A, none, form);
+        const std::int64_t inner = f.R.rows(), full_rows = form == QrForm::full ? 1 : 0;
+        const QrUpdateOptions o{method, 0};
+        auto check = [&](const char* what, const Dense<T>& A1, std::int64_t part, auto&& update) {
+          const std::int64_t m1 = A1.rows(), inner1 = full_rows ? m1 : A1.cols();
+          Padded<T> Q(f.Q, q()), R(f.R, q()), Q1(Dense<T>(m1, inner1), q()), R1(Dense<T>(inner1, A1.cols()), q());
+          Matrix<T> d(inner, 0, q()), d1(inner1, 0, q()), b(part, 0, q());
+          update(Q.view(), R.view(), Q1.view(), R1.view(), RightSides<T>{d, d1, b});
+          expect_factors(A1, Dense<T>(m1, 0), Factored<T>{form, Q1.read("Q1"), R1.read("R1"), {}},
+                         std::string(what) + ", " + name_of(form));
+        };
+        Padded<T> u(U, q()), v(random<T>(m, p, 4), q());
+        check("rows come", with_rows(A, 1, U), p, [&](View<T> Q, View<T> R, View<T> Q1, View<T> R1, RightSides<T> rhs) {
+          qr_add_rows<T>(1, Q, R, u.view(), Q1, R1, q(), rhs, o);
+        });
+        check("rows go", without_rows(A, 1, p), m,
+              [&](View<T> Q, View<T> R, View<T> Q1, View<T> R1, RightSides<T> rhs) {
+                EXPECT_EQ(qr_remove_rows<T>(1, p, Q, R, {}, Q1, R1, q(), rhs, o), 0);
+              });
+        check("columns come", with_cols(A, 1, v.read()), m,
+              [&](View<T> Q, View<T> R, View<T> Q1, View<T> R1, RightSides<T> rhs) {
+                qr_add_cols<T>(1, Q, R, v.view(), Q1, R1, q(), rhs, o);
+              });
+        check("columns go", without_cols(A, 1, p), 0,
+              [&](View<T> Q, View<T> R, View<T> Q1, View<T> R1, RightSides<T> rhs) {
+                qr_remove_cols<T>(1, p, Q, R, Q1, R1, q(), {rhs.d, rhs.d1, {}}, o);
+              });
+      }
+  });
+}
+
+/// No rows come: b, which would have none, need not be there.
+TEST_P(QrUpdateEdges, NoRowsAndNoB) {
+  with_type([&]<class T>(T) {
+    const Dense<T> A = random<T>(9, 4, 1), b = random<T>(9, 3, 2);
+    for (const UpdateMethod method : both_methods)
+      for (const QrForm form : forms()) {
+        const Factored<T> f = factored(A, b, form);
+        Matrix<T> U(0, 4, q());
+        const Factored<T> g = updated(f, f.Q.rows(), 4, Dense<T>(0, 0), q(),
+                                      [&](View<T> Q, View<T> R, View<T> Q1, View<T> R1, RightSides<T> rhs) {
+                                        qr_add_rows<T>(0, Q, R, U.view(), Q1, R1, q(), rhs, {method, 0});
+                                      });
+        expect_factors(A, b, g, name_of(form));
+      }
+  });
+}
+
+/// No columns come to a matrix without full rank: by a new factorization Q1 may have directions that Q has not, along which
+/// b counts, not Q d.
+TEST_P(QrUpdateEdges, NoColumnsAndDependentOnes) {
+  with_type([&]<class T>(T) {
+    const Dense<T> b = random<T>(9, 2, 2), none(9, 0);
+    for (const UpdateMethod method : both_methods) {
+      Factored<T> f = factored(random<T>(9, 4, 3), b, QrForm::economic);  // any Q, and R of rank 2
+      for (std::int64_t j : {1, 3})
+        for (std::int64_t i = 0; i < 4; ++i) f.R(i, j) = T(0);
+      for (std::int64_t i = 0; i < 4; ++i) f.R(2, i) = T(0);
+      const Dense<T> given = rounded<T>(product(Op::NoTrans, precise(f.Q), Op::NoTrans, precise(f.R)));
+      expect_factors(given, b, add_cols(f, 1, none, b, q(), {method, 0}), "no columns");
+    }
+  });
+}
+
+/// What lies below R's diagonal is not looked at, and is zero afterwards, also for p = 0.
+TEST_P(QrUpdateEdges, RankUpdatesLeaveATriangle) {
+  with_type([&]<class T>(T) {
+    const Dense<T> A = random<T>(9, 4, 1), b(9, 0);
+    for (const UpdateMethod method : both_methods)
+      for (const QrForm form : {QrForm::full, QrForm::economic})
+        for (const std::int64_t p : {0, 1}) {
+          Factored<T> f = factored(A, b, form);
+          for (std::int64_t j = 0; j < 4; ++j)
+            for (std::int64_t i = j + 1; i < f.R.rows(); ++i) f.R(i, j) = make<T>(nan<T>);
+          Padded<T> Q(f.Q, q()), R(f.R, q());
+          Matrix<T> U(9, p, q()), V(4, p, q());
+          for (const View<T> X : {U.view(), V.view()}) laset(Uplo::General, T(0), T(0), X, q());
+          qr_rank_update<T>(U, V, Q, R, q(), {}, {method, 0});
+          expect_factors(A, b, Factored<T>{form, Q.read("Q"), R.read("R"), {}},
+                         name_of(form) + ", p = " + std::to_string(p));
+        }
   });
 }
 
