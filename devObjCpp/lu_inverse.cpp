@@ -1,11 +1,12 @@
 // getri: the inverse from the factors of getrf, in place, with one block column of workspace.
 #include <algorithm>
 
+#include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/lu.hpp"
 #include "devobj/matrix.hpp"
 #include "kernels/dispatch.hpp"
-#include "shapes.hpp"
+#include "lu_pivots.hpp"
 
 namespace devobj {
 namespace {
@@ -36,7 +37,10 @@ template <class T> std::int64_t getri(View<T> A, View<std::int32_t> ipiv, Queue&
   const std::int64_t n = A.rows;
   require_square("getri", "A", A);
   require_pivots("getri", "ipiv", ipiv, n);
+  require_distinct("getri", "A", A, "ipiv", ipiv);
   if (n == 0) return 0;
+  Matrix<std::int32_t> memory;
+  const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);
   Matrix<T> L(n, std::min(block, n), q);
   if (const std::int64_t info = first_zero_diagonal(A, q)) return info;
 
@@ -56,7 +60,7 @@ template <class T> std::int64_t getri(View<T> A, View<std::int32_t> ipiv, Queue&
 
   // A^-1 = X P: the swaps of columns, as swaps of rows of the transpose
   transpose(Op::Trans, A, q);
-  laswp(A, 0, n, ipiv, false, q);
+  laswp(A, 0, n, pivots, false, q);
   transpose(Op::Trans, A, q);
   q.wait();
   return 0;

@@ -4,6 +4,7 @@
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/lu.hpp"
+#include "lu_pivots.hpp"
 #include "products_by_parts.hpp"
 
 namespace devobj {
@@ -72,18 +73,21 @@ void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOp
   require(B.rows == n, "getrs: B has ", B.rows, " rows, but LU is ", n, " x ", n);
   require_op("getrs", "op", op);
   require_distinct("getrs", "B", B, "LU", LU);
+  require_distinct("getrs", "B", B, "ipiv", ipiv);
   if (B.empty()) return;
   const Solver solver = solver_for<T>(options.math, n, B.cols, q);
+  Matrix<std::int32_t> memory;
+  const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);
   if (op == Op::NoTrans) {
     // X = U^-1 L^-1 P B
-    laswp(B, 0, n, ipiv, true, q);
+    laswp(B, 0, n, pivots, true, q);
     solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, solver);
     solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, solver);
   } else {
     // X = P^T L^-T U^-T B
     solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q, solver);
     solve(Uplo::Lower, op, Diag::Unit, LU, B, q, solver);
-    laswp(B, 0, n, ipiv, false, q);
+    laswp(B, 0, n, pivots, false, q);
   }
 }
 
@@ -93,9 +97,14 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
   require_pivots("gesv", "ipiv", ipiv, A.rows);
   require(B.rows == A.rows, "gesv: B has ", B.rows, " rows, but A is ", A.rows, " x ", A.cols);
   require_distinct("gesv", "B", B, "A", A);
+  require_distinct("gesv", "ipiv", ipiv, "A", A);
+  require_distinct("gesv", "ipiv", ipiv, "B", B);
   if (!B.empty()) solver_for<T>(options.math, A.rows, B.cols, q);
-  const std::int64_t info = getrf(A, ipiv, q, options);
-  if (info == 0) getrs(Op::NoTrans, A, ipiv, B, q, options);
+  Matrix<std::int32_t> memory;  // before anything changes
+  const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);
+  const std::int64_t info = getrf(A, pivots, q, options);
+  if (pivots.data != ipiv.data) copy(pivots, ipiv, q);
+  if (info == 0) getrs(Op::NoTrans, A, pivots, B, q, options);
   return info;
 }
 

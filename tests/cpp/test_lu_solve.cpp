@@ -261,6 +261,34 @@ TEST_P(LuSolve, UnpackWithVectorsThatAreRows) {
   });
 }
 
+/// The pivots are a row of a larger matrix.
+TEST_P(LuSolve, PivotsThatAreARow) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 20;
+    const Dense<T> A = random<T>(n, n, 3), B = random<T>(n, 3, 4);
+    const LuFactors<T> f = lapack_lu(A);
+    const Dense<std::int32_t> row = Dense<std::int32_t>::from(1, n, [&](auto, auto j) { return f.pivots[j]; });
+    const Padded<std::int32_t> pivots(row, q());
+    for (Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
+      Padded<T> LU(f.LU, q()), X(B, q());
+      getrs<T>(op, LU, pivots.view(), X, q());
+      EXPECT_LE(solve_residual(op, A, X.read("X"), B), residual_bound) << letters(op);
+    }
+    Padded<T> inverse(f.LU, q());
+    EXPECT_EQ(getri<T>(inverse, pivots.view(), q()), 0);
+    EXPECT_LE(inverse_residual(A, inverse.read("the inverse")), residual_bound);
+    expect_same(pivots.read("ipiv"), row, "ipiv");
+
+    Padded<T> LU(A, q()), X(B, q());
+    Padded<std::int32_t> own(Dense<std::int32_t>(1, n), q());
+    EXPECT_EQ(gesv<T>(LU, own.view(), X, q()), 0);
+    EXPECT_LE(solve_residual(Op::NoTrans, A, X.read("X"), B), residual_bound);
+    const LuFactors<T> found = {
+        LU.read("LU"), Dense<std::int32_t>::from(n, 1, [&, p = own.read("ipiv")](auto i, auto) { return p[i]; })};
+    EXPECT_LE(lu_residual(A, found), residual_bound);
+  });
+}
+
 DEVOBJ_EVERYWHERE(LuSolve);
 
 TEST(SolveChecker, SeesMutations) {

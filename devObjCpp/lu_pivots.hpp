@@ -1,0 +1,16 @@
+// Pivots that are a row of a larger matrix, for routines that need them side by side.
+#pragma once
+
+#include "devobj/matrix.hpp"
+
+namespace devobj {
+
+/// The elements of ipiv side by side: ipiv itself, or a copy in `memory`.
+inline View<std::int32_t> contiguous_pivots(View<std::int32_t> ipiv, Matrix<std::int32_t>& memory, Queue& q) {
+  if (ipiv.contiguous() || ipiv.empty()) return ipiv;
+  memory = Matrix<std::int32_t>(ipiv.rows, ipiv.cols, q);
+  copy(ipiv, memory.view(), q);
+  return memory;
+}
+
+}  // namespace devobj
