@@ -201,7 +201,7 @@ FftPlan::FftPlan(Type type, std::vector<std::int64_t> n, Queue& q, FftOptions op
     impl->shape.n[d] = n[d];
     if (d > 0) impl->cols = static_cast<std::int64_t>(checked_bytes(n[d], impl->cols, 1));
   }
-  checked_bytes(n[0] + 2, impl->cols, 16);
+  checked_bytes(n[0] / 2 + 1, impl->cols, 32);
   impl->sizes = std::move(n);
   impl->first = q.impl();
   if (impl->cols > 0)

@@ -5,7 +5,9 @@
 
 #include <fftw3.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -75,6 +77,38 @@ void plan_with_threads_for([[maybe_unused]] std::int64_t points) {
 #endif
 }
 
+/// The largest prime factor of n >= 1.
+std::int64_t largest_prime_factor(std::int64_t n) {
+  std::int64_t largest = 1;
+  for (std::int64_t d = 2; d <= n / d; ++d)
+    for (; n % d == 0; n /= d) largest = d;
+  return std::max(largest, n);
+}
+
+/// Error out_of_memory if a large plan cannot be had: FFTW ends the process where it gets no memory. It takes tables of a
+/// dimension's size, and for a prime factor that it has no code for transforms of several times the size.
+void require_memory_for_plan(const FftLayout& l) {
+  const auto require_bytes = [&](std::int64_t numbers) {
+    std::int64_t bytes = 0;
+    void* const trial = __builtin_mul_overflow(numbers, std::int64_t{16}, &bytes)
+                            ? nullptr
+                            : std::malloc(static_cast<std::size_t>(bytes));
+    if (trial == nullptr)
+      fail(Status::out_of_memory, "fft_plan: no memory for a plan of ", l.n[0], " x ", l.n[1], " x ", l.n[2],
+           " points");
+    std::free(trial);
+  };
+  const std::int64_t points = l.n[0] * l.n[1] * l.n[2];
+  if (points < std::int64_t{1} << 24) return;
+  require_bytes(points);  // what is smaller than memory is soon factored
+  std::int64_t numbers = points;
+  for (const std::int64_t n : l.n) {
+    const std::int64_t factor = largest_prime_factor(n);
+    numbers += 2 * n + (factor > 100 ? 16 * factor : 0);
+  }
+  require_bytes(numbers);
+}
+
 template <class R>
 struct Planned {
   using Api = Fftw<R>;
@@ -82,6 +116,7 @@ struct Planned {
 
   Planned(const FftLayout& l, Queue& q) {
     using Dim = typename Api::Dim;
+    require_memory_for_plan(l);
     // Slowest first: the last dimension is the one of which a real transform keeps half.
     Dim dims[3];
     int rank = 0;

@@ -346,6 +346,10 @@ TEST_P(Fft, WrongArguments) {
     EXPECT_INVALID(FftPlan(type, {2, 2, 2, 2}, q()), "fft_plan: there are 4 sizes, must be 1 to 3");
     EXPECT_INVALID(FftPlan(type, {4, 0}, q()), "fft_plan: n2 is 0, must be at least 1");
     EXPECT_INVALID(FftPlan(type, {-3}, q()), "fft_plan: n1 is -3, must be at least 1");
+    EXPECT_DEVOBJ_ERROR(FftPlan(type, {INT64_MAX - 1}, q()), Status::out_of_memory, "");
+    if (!q().on_cuda())  // more than any memory, of sizes that can be counted
+      for (const std::int64_t n : {(std::int64_t{1} << 58) - 1, std::int64_t{1} << 56})
+        EXPECT_DEVOBJ_ERROR(FftPlan(type, {n}, q()), Status::out_of_memory, "fft_plan: no memory");
     EXPECT_INVALID(FftPlan(type, {4}, q(), {.batch = -1}), "fft_plan: batch is -1, must not be negative");
     EXPECT_INVALID(FftPlan(type, {4}, q(), {.scaling = FftScaling(7)}), "fft_plan: scaling is 7");
     EXPECT_DEVOBJ_ERROR(FftPlan(type, {1 << 30, 1 << 30, 1 << 10}, q()), Status::out_of_memory, "do not fit");
