@@ -2,20 +2,22 @@
 #include <algorithm>
 #include <vector>
 
+#include "blas_checks.hpp"
 #include "devobj/lu.hpp"
 #include "devobj/matrix.hpp"
 #include "kernels/device.hpp"
 #include "kernels/host/lapack_fortran.hpp"
 #include "kernels/kernels.hpp"
 #include "lu_hybrid.hpp"
+#include "lu_method.hpp"
 #include "lu_native.hpp"
-#include "blas_checks.hpp"
 #include "tuning.hpp"
 
 namespace devobj {
 namespace {
 
-template <class T> std::int64_t getrf_lapack(View<T> A, View<std::int32_t> ipiv, Queue& q) {
+template <class T>
+std::int64_t getrf_lapack(View<T> A, View<std::int32_t> ipiv, Queue& q) {
   std::vector<std::int32_t> pivots(diagonal(A));
   std::int64_t info = 0;
   const fortran::BlasInt m(A.rows, "getrf", "the rows of A"), n(A.cols, "getrf", "the columns of A"),
@@ -28,27 +30,33 @@ template <class T> std::int64_t getrf_lapack(View<T> A, View<std::int32_t> ipiv,
 }
 
 /// The method for these arguments, which are checked here.
-template <class T> Method check_getrf(View<T> A, View<std::int32_t> ipiv, const Queue& q, const LuOptions& options) {
+template <class T>
+Method check_getrf(View<T> A, View<std::int32_t> ipiv, const Queue& q, const LuOptions& options) {
   require_pivots("getrf", "ipiv", ipiv, diagonal(A));
   require_distinct("getrf", "ipiv", ipiv, "A", A);
-  require(options.block >= 0, "getrf: block is ", options.block, ", must be 0 (chosen by the library) or more");
-  require(options.inner_block >= 0, "getrf: inner_block is ", options.inner_block,
-          ", must be 0 (chosen by the library) or more");
-  const Method method = options.method;
-  if (method == Method::automatic) {
-    const Method fastest = tuned_method<T>(Tuned::lu, diagonal(A), q);
-    return fastest != Method::native || lu_native_possible<T>(A.rows, q) ? fastest : Method::hybrid;
-  }
-  require(method == Method::hybrid || (method == Method::lapack && !q.on_cuda()) ||
-              (method == Method::native && q.on_cuda()),
-          "getrf: method '", method_name(method), "' is not for the LU factorization on the ",
-          q.on_cuda() ? "cuda" : "host", " backend");
-  require(method == Method::hybrid || method == Method::lapack || lu_native_possible<T>(A.rows, q),
-          "getrf: A has ", A.rows, " rows, too many for method 'native' on this GPU");
-  return method;
+  return lu_method<T>("getrf", A.rows, A.cols, q, options);
 }
 
 }  // namespace
+
+template <class T>
+Method lu_method(const char* routine, std::int64_t rows, std::int64_t cols, const Queue& q, const LuOptions& options) {
+  require(options.block >= 0, routine, ": block is ", options.block, ", must be 0 (chosen by the library) or more");
+  require(options.inner_block >= 0, routine, ": inner_block is ", options.inner_block,
+          ", must be 0 (chosen by the library) or more");
+  const Method method = options.method;
+  if (method == Method::automatic) {
+    const Method fastest = tuned_method<T>(Tuned::lu, std::min(rows, cols), q);
+    return fastest != Method::native || lu_native_possible<T>(rows, q) ? fastest : Method::hybrid;
+  }
+  require(method == Method::hybrid || (method == Method::lapack && !q.on_cuda()) ||
+              (method == Method::native && q.on_cuda()),
+          routine, ": method '", method_name(method), "' is not for the LU factorization on the ",
+          q.on_cuda() ? "cuda" : "host", " backend");
+  require(method == Method::hybrid || method == Method::lapack || lu_native_possible<T>(rows, q), routine, ": A has ",
+          rows, " rows, too many for method 'native' on this GPU");
+  return method;
+}
 
 template <class T>
 std::int64_t getrf(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOptions options) {
@@ -76,8 +84,9 @@ void getrf(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q
   getrf_native(A, ipiv, info, q, options);
 }
 
-#define INSTANTIATE(T)                                                                     \
-  template std::int64_t getrf<T>(View<T>, View<std::int32_t>, Queue&, LuOptions);          \
+#define INSTANTIATE(T)                                                                                   \
+  template Method lu_method<T>(const char*, std::int64_t, std::int64_t, const Queue&, const LuOptions&); \
+  template std::int64_t getrf<T>(View<T>, View<std::int32_t>, Queue&, LuOptions);                        \
   template void getrf<T>(View<T>, View<std::int32_t>, View<std::int32_t>, Queue&, LuOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

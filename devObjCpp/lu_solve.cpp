@@ -4,6 +4,7 @@
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/lu.hpp"
+#include "lu_method.hpp"
 #include "lu_pivots.hpp"
 #include "products_by_parts.hpp"
 
@@ -99,6 +100,7 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
   require_distinct("gesv", "B", B, "A", A);
   require_distinct("gesv", "ipiv", ipiv, "A", A);
   require_distinct("gesv", "ipiv", ipiv, "B", B);
+  lu_method<T>("gesv", A.rows, A.cols, q, options);  // its errors
   if (!B.empty()) solver_for<T>(options.math, A.rows, B.cols, q);
   Matrix<std::int32_t> memory;  // before anything changes
   const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);

@@ -7,6 +7,7 @@
 #include "devobj/blas.hpp"
 #include "devobj/mixed.hpp"
 #include "kernels/dispatch_randomized.hpp"
+#include "lu_method.hpp"
 #include "lu_solve.hpp"
 #include "lu_window.hpp"
 #include "mixed_support.hpp"
@@ -158,10 +159,8 @@ MixedResult gesv_mixed(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, 
   require_distinct("gesv_mixed", "ipiv", ipiv, "A", A);
   require_distinct("gesv_mixed", "ipiv", ipiv, "B", B);
   const bool randomized = options.method == Method::randomized;
-  if (randomized) {
-    require(options.block >= 0, "gesv_mixed: block is ", options.block, ", must be 0 (chosen by the library) or more");
-    options.method = Method::automatic;  // of getrf
-  }
+  if (randomized) options.method = Method::automatic;                // of getrf
+  lu_method<single_t<T>>("gesv_mixed", A.rows, A.cols, q, options);  // its errors
   MixedResult result;
   if (A.empty()) {
     result.info = gesv(A, ipiv, B, q, options);

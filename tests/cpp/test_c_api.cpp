@@ -224,6 +224,9 @@ TEST_P(CApi, UnknownLettersAndMethodsAreErrorsAndLowerCaseIsNot) {
     EXPECT_STATUS(devobj_qr(h[0], h[1], h[2], static_cast<devobj_method>(bad), 0), DEVOBJ_INVALID_ARGUMENT, "qr: " + text);
   }
   EXPECT_STATUS(devobj_getrf(h[0], h[3], automatic, -1, &info), DEVOBJ_INVALID_ARGUMENT, "getrf: block is -1");
+  EXPECT_STATUS(devobj_gesv(h[0], h[3], h[1], automatic, -1, &info), DEVOBJ_INVALID_ARGUMENT, "gesv: block is -1");
+  EXPECT_STATUS(devobj_gesv(h[0], h[3], h[1], DEVOBJ_METHOD_GIVENS, 0, &info), DEVOBJ_INVALID_ARGUMENT, "gesv: method 'givens'");
+  EXPECT_STATUS(devobj_gesv_mixed(h[0], h[3], h[1], DEVOBJ_METHOD_GIVENS, 0, &info, &info), DEVOBJ_INVALID_ARGUMENT, "gesv_mixed: method 'givens'");
   EXPECT_STATUS(devobj_geqrf(h[0], h[4], automatic, -1, &info), DEVOBJ_INVALID_ARGUMENT, "geqrf: block is -1");
   EXPECT_EQ(info, -77);
   EXPECT_EQ(number, -77);
