@@ -91,7 +91,7 @@ devobj_status devobj_qr_add_rows(devobj_handle Q, devobj_handle R, int64_t k, de
     const QrUpdateOptions options = update_options(me, method, block);
     if (q != nullptr) require(1 <= k && k <= q->rows + 1, me, ": k is ", k, ", must be 1 to ", q->rows + 1);
     for_type(r.type, me, [&]<class T>(T) {
-      qr_add_rows<T>(k - 1, optional_view<T>(q), view<T>(r), view<T>(u), optional_view<T>(q1), view<T>(r1), queue(),
+      qr_add_rows<T>(q == nullptr ? 0 : k - 1, optional_view<T>(q), view<T>(r), view<T>(u), optional_view<T>(q1), view<T>(r1), queue(),
                      {optional_view<T>(x), optional_view<T>(x1), optional_view<T>(y)}, options);
     });
   });
@@ -116,7 +116,7 @@ devobj_status devobj_qr_remove_rows(devobj_handle Q, devobj_handle R, int64_t k,
     const QrUpdateOptions options = update_options(me, method, block);
     result(info, me, "info");
     for_type(r.type, me, [&]<class T>(T) {
-      *info = qr_remove_rows<T>(k - 1, p, optional_view<T>(q), view<T>(r), optional_view<T>(u), optional_view<T>(q1),
+      *info = qr_remove_rows<T>(q == nullptr ? 0 : k - 1, p, optional_view<T>(q), view<T>(r), optional_view<T>(u), optional_view<T>(q1),
                                 view<T>(r1), queue(),
                                 {optional_view<T>(x), optional_view<T>(x1), optional_view<T>(y)}, options);
     });

@@ -87,7 +87,7 @@ void qr_remove_cols(std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T
                     RightSides<T> rhs, QrUpdateOptions options) {
   const std::int64_t n = R.cols;
   require(0 <= p && p <= n, "qr_remove_cols: p is ", p, ", must be 0 to ", n, ", the number of columns");
-  require(0 <= k && k + p <= n, "qr_remove_cols: k is ", k, ", must be 0 to ", n - p, ", since p is ", p, " of ", n,
+  require(0 <= k && k <= n - p, "qr_remove_cols: k is ", k, ", must be 0 to ", n - p, ", since p is ", p, " of ", n,
           " columns");
   const UpdateShape s = shape_of_update("qr_remove_cols", Q, R, Q1, 0, -p);
   require_updated(s, Q1, R1, rhs);

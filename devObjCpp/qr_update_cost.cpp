@@ -78,9 +78,10 @@ UpdateWorks qr_update_work(QrUpdate what, QrForm form, std::int64_t m, std::int6
   const char* me = "qr_update_cost";
   const bool full = form == QrForm::full, without = form == QrForm::without_q;
   const bool cols = what == QrUpdate::add_cols || what == QrUpdate::remove_cols;
-  require(m >= 0, me, ": m is ", m, ", must not be negative");
-  require(n >= 0, me, ": n is ", n, ", must not be negative");
-  const std::int64_t most = what == QrUpdate::remove_cols ? n : what == QrUpdate::remove_rows && !without ? m : INT64_MAX / 4;
+  constexpr std::int64_t limit = INT64_MAX / 4;  // sums of two do not overflow
+  require(0 <= m && m <= limit, me, ": m is ", m, ", must be 0 to ", limit);
+  require(0 <= n && n <= limit, me, ": n is ", n, ", must be 0 to ", limit);
+  const std::int64_t most = what == QrUpdate::remove_cols ? n : what == QrUpdate::remove_rows && !without ? m : limit;
   require(0 <= p && p <= most, me, ": p is ", p, ", must be 0 to ", most);
   const std::int64_t last = what == QrUpdate::add_cols ? n : what == QrUpdate::remove_cols ? n - p
                             : what == QrUpdate::add_rows ? m : what == QrUpdate::remove_rows ? m - p : 0;

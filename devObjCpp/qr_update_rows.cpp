@@ -108,7 +108,7 @@ std::int64_t qr_remove_rows(std::int64_t k, std::int64_t p, View<T> Q, View<T> R
   UpdateShape s = shape_of_update("qr_remove_rows", Q, R, Q1, -p, 0);
   if (s.without_q()) s.m1 = s.n1 = n;
   require(s.without_q() || p <= m, "qr_remove_rows: p is ", p, ", must be 0 to ", m, ", the number of rows");
-  require(s.without_q() || (0 <= k && k + p <= m), "qr_remove_rows: k is ", k, ", must be 0 to ", m - p,
+  require(s.without_q() || (0 <= k && k <= m - p), "qr_remove_rows: k is ", k, ", must be 0 to ", m - p,
           ", since p is ", p, " of ", m, " rows");
   require_shape("qr_remove_rows", "U", U, s.without_q() ? p : 0, s.without_q() ? n : 0);
   require_economic(s, s.m1, s.n);

@@ -65,6 +65,7 @@ TEST_P(QrUpdateFaults, ArgumentsOfRemovingColumns) {
     auto remove = [&](std::int64_t k, std::int64_t p, View<T> R1) { qr_remove_cols<T>(k, p, o.Q, o.R, o.Q1, R1, q()); };
     EXPECT_INVALID(remove(-1, 2, o.R1), "qr_remove_cols: k is -1, must be 0 to 2, since p is 2 of 4 columns");
     EXPECT_INVALID(remove(3, 2, o.R1), "qr_remove_cols: k is 3, must be 0 to 2");
+    EXPECT_INVALID(remove(INT64_MAX, 2, o.R1), "qr_remove_cols: k is 9223372036854775807, must be 0 to 2");
     EXPECT_INVALID(remove(0, 5, o.R1), "qr_remove_cols: p is 5, must be 0 to 4");
     EXPECT_INVALID(remove(0, -1, o.R1), "qr_remove_cols: p is -1, must be 0 to 4");
     EXPECT_INVALID(remove(0, 1, o.R1), "qr_remove_cols: R1 is 7 x 2, must be 7 x 3");
@@ -87,6 +88,8 @@ TEST_P(QrUpdateFaults, ArgumentsOfRows) {
 
     EXPECT_INVALID(qr_remove_rows<T>(6, 2, fewer.Q, fewer.R, none, fewer.Q1, fewer.R1, q()),
                    "qr_remove_rows: k is 6, must be 0 to 5, since p is 2 of 7 rows");
+    EXPECT_INVALID(qr_remove_rows<T>(INT64_MAX, 2, fewer.Q, fewer.R, none, fewer.Q1, fewer.R1, q()),
+                   "qr_remove_rows: k is 9223372036854775807, must be 0 to 5");
     EXPECT_INVALID(qr_remove_rows<T>(0, 8, fewer.Q, fewer.R, none, fewer.Q1, fewer.R1, q()),
                    "qr_remove_rows: p is 8, must be 0 to 7");
     EXPECT_INVALID(qr_remove_rows<T>(0, -1, fewer.Q, fewer.R, none, fewer.Q1, fewer.R1, q()),
@@ -126,6 +129,7 @@ TEST_P(QrUpdateFaults, ArgumentsOfRankUpdatesAndCosts) {
     EXPECT_INVALID(cost(QrUpdate::add_cols, QrForm::full, 9, 4, 1, 5), "qr_update_cost: k is 5, must be 0 to 4");
     EXPECT_INVALID(cost(QrUpdate::remove_rows, QrForm::full, 9, 4, 10, 0), "qr_update_cost: p is 10, must be 0 to 9");
     EXPECT_INVALID(cost(QrUpdate::remove_cols, QrForm::full, 9, -4, 1, 0), "qr_update_cost: n is -4");
+    EXPECT_INVALID(cost(QrUpdate::add_rows, QrForm::full, INT64_MAX, 4, 1, 0), "qr_update_cost: m is 9223372036854775807");
     EXPECT_INVALID(cost(QrUpdate::add_cols, QrForm::economic, 9, 4, 6, 0), "with 9 rows for 10 columns");
     for (QrUpdate what : {QrUpdate::add_cols, QrUpdate::remove_cols, QrUpdate::add_rows, QrUpdate::remove_rows,
                           QrUpdate::rank_update}) {
