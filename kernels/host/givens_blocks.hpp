@@ -16,14 +16,16 @@ class GivensBlocks {
   static constexpr std::int64_t K = Slabs<T>::width, lines = K * line<R>;
 
  public:
-  GivensBlocks(std::int64_t count, Queue& q) : memory_(4 * lines + line<R>, count, q) {}
+  GivensBlocks(std::int64_t count, Queue& q) : memory_(3 * lines + line<R>, count, q) {}
+  /// What belongs to block p is going to be written: its cache lines may be in other cores.
+  void fetch(std::int64_t p) const {
+    for (R* at = minus_T(p); at < signs(p); at += 64 / sizeof(R)) __builtin_prefetch(at, 1);
+  }
   R* minus_T(std::int64_t p) const { return memory_.data + p * memory_.ld; }
   R* minus_TH(std::int64_t p) const { return minus_T(p) + lines; }
   /// R's rows of slab p from its first row on.
   R* triangle(std::int64_t p) const { return minus_TH(p) + lines; }
-  /// -U^-1 of V = Q1 U^-1.
-  R* minus_inverse(std::int64_t p) const { return triangle(p) + lines; }
-  R* signs(std::int64_t p) const { return minus_inverse(p) + lines; }
+  R* signs(std::int64_t p) const { return triangle(p) + lines; }
 
  private:
   const CachedMatrix<R> memory_;

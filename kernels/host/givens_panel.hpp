@@ -36,7 +36,7 @@ class GivensPanels {
   using Part = typename Shapes::Part;
 
  public:
-  /// For the slabs of A; Q1 is left in those of Q. `threads` threads make and help.
+  /// For the slabs of A; where there are no reflectors Q1 is left in those of Q. `threads` threads make and help.
   GivensPanels(const Shapes& shapes, const Slabs<T>& a, const Slabs<T>& q, const GivensBlocks<T>& blocks,
                std::int64_t rows, int threads, long patience, Queue& queue)
       : shapes_(shapes),
@@ -46,7 +46,7 @@ class GivensPanels {
         patience_(patience),
         scratch_((rows + widest_staircase * Shapes::most_parts) * L, threads, queue),
         numbers_(shapes.numbers + lane_rows(shapes.most_rows) * L, threads, queue),
-        shared_(Shapes::most_parts * (2 * lines + merge_numbers<R, P>), 1, queue),
+        shared_(Shapes::most_parts * (2 * lines + merge_numbers<R, P>) + lines, 1, queue),
         panels_(shapes.slab.size()) {}
 
   /// Slab t has got the blocks before t - 1: its parts can be had as soon as block t - 1 is made. With `follows` that has
@@ -57,9 +57,11 @@ class GivensPanels {
     panel.reflectors = reflectors;
     panel.open.store(true, std::memory_order_release);
   }
+  bool reflectors(std::int64_t t) const { return panels_[static_cast<std::size_t>(t)].reflectors; }
   /// Makes block t, which is open, after block t - 1.
   void make(std::int64_t t, int rank) {
     Panel& panel = panel_of(t);
+    blocks_.fetch(t);
     const auto all = static_cast<int>(parts(t));
     if (panel.follows) {
       products(t, 0);
@@ -75,7 +77,7 @@ class GivensPanels {
     if (!panel.reflectors) return;
     alignas(64) R G[lines];
     sum(all, G);
-    kernels_.reflectors_T(G, blocks_.minus_inverse(t), columns(t), blocks_.signs(t), blocks_.minus_T(t),
+    kernels_.reflectors_T(G, minus_inverse(), columns(t), blocks_.signs(t), blocks_.minus_T(t),
                           blocks_.minus_TH(t));
   }
 
@@ -131,13 +133,13 @@ class GivensPanels {
   R* partial(int s) const { return shared_.data + s * lines; }
   R* stack() const { return partial(Shapes::most_parts); }
   R* merge_numbers_of(std::int64_t s) const { return stack() + Shapes::most_parts * lines + s * merge_numbers<R, P>; }
+  /// -U^-1 of V = Q1 U^-1.
+  R* minus_inverse() const { return merge_numbers_of(Shapes::most_parts); }
   R* numbers(int rank) const { return numbers_.data + rank * numbers_.ld; }
   R* lanes(int rank) const { return numbers(rank) + shapes_.numbers; }
-  /// Part s of Q1: in its place, or in a thread's own memory, since staircases run out below it.
+  /// Part s of Q1 in a thread's own memory, where staircases may run out below it.
   R* part_of_Q1(std::int64_t t, int s, int rank) const {
-    const Part& here = part(t, s);
-    return here.lanes > 0 ? q_.slab(t) + (shape(t).row0 + here.first) * L
-                          : scratch_.data + rank * scratch_.ld + (here.first + s * widest_staircase) * L;
+    return scratch_.data + rank * scratch_.ld + (part(t, s).first + s * widest_staircase) * L;
   }
   /// The sum of what the parts have left.
   void sum(int all, R* total) const {
@@ -273,7 +275,7 @@ class GivensPanels {
     for (int i = 0; i < mine.count; ++i) {
       back(t, mine.part[i], rank);
       if (mine.part[i] > 0 || !panel.reflectors) continue;
-      kernels_.reflectors_top(part_of_Q1(t, 0, rank), columns(t), top(t, t), blocks_.minus_inverse(t),
+      kernels_.reflectors_top(part_of_Q1(t, 0, rank), columns(t), top(t, t), minus_inverse(),
                               blocks_.signs(t));
       panel.stage.store(inverted, std::memory_order_release);
     }
@@ -281,16 +283,18 @@ class GivensPanels {
     for (int i = 0; i < mine.count; ++i) reflect(t, mine.part[i], rank);
     arrive(panel.reflected, mine.count);
   }
-  /// Part s of V and of V^H V; Q1 to its place.
+  /// Part s of V and of V^H V, or of Q1.
   void reflect(std::int64_t t, int s, int rank) const {
     const Part& here = part(t, s);
     const R* const Q1 = part_of_Q1(t, s, rank);
-    if (here.lanes == 0) std::copy_n(Q1, here.rows * L, q_.slab(t) + (shape(t).row0 + here.first) * L);
-    if (!panels_[static_cast<std::size_t>(t)].reflectors) return;
+    if (!reflectors(t)) {
+      std::copy_n(Q1, here.rows * L, q_.slab(t) + (shape(t).row0 + here.first) * L);
+      return;
+    }
     R* const V = top(t, t) + here.first * L;
     const std::int64_t there = s == 0 ? columns(t) : 0;
     std::fill(V + there * L, V + here.rows * L, R(0));
-    kernels_.subtract(V + there * L, Q1 + there * L, blocks_.minus_inverse(t), here.rows - there);
+    kernels_.subtract(V + there * L, Q1 + there * L, minus_inverse(), here.rows - there);
     kernels_.products(V, V, here.rows, partial(s));
   }
 

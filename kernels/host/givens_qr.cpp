@@ -1,14 +1,17 @@
 // QR by Givens rotations on the CPU: rotations of adjacent rows in wavefront order (paper 004), slabs of columns as
 // tasks for the team. A slab's columns are annihilated by rotations; its neighbours get them as a block of reflectors.
 //
-//          0   1   p       t                Slab t, by one thread:
-//        +---+---+---+---+---+               reflect   by the blocks of the slabs p < t, as soon as each is there
-//        | R | R | R | R | x |               make      its own block (givens_panel.hpp), with the help of those who
-//        +---+---+---+---+---+                         wait for it; slab t of this step's Q comes with it
+//          0   1   p       t                Slab t:
+//        +---+---+---+---+---+               reflect   by the blocks of the slabs p < t - 1, as soon as each is there
+//        | R | R | R | R | x |               make      its own block (givens_panel.hpp), after that of slab t - 1, with
+//        +---+---+---+---+---+                         the help of those who wait for it
 //        | 0 | 0 | 0 | x | x |
-//        +---+---+---+---+---+
-//                                          Slab t of Q is that, reflected by the blocks of the slabs t - 1, ..., 0. It
-//                                          can begin with the block t, and fills the time in which threads would wait.
+//        +---+---+---+---+---+             The blocks are a chain. Who has made block t - 1 goes on with slab t, if that
+//                                          has got the others; else who brings it these does. So a block and the next
+//                                          slab's part of it stay in one core's caches.
+//
+//                                          Slab t of Q, signed columns of the unit matrix, is reflected by the blocks
+//                                          t, ..., 0, fills the time in which threads would wait.
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -46,6 +49,7 @@ class GivensQr {
         q_(Q.rows, Q.cols, q_memory_),
         blocks_(slabs(), q),
         panels_(shapes_, a_, q_, blocks_, A.rows, threads, patience_, q),
+        met_(static_cast<std::size_t>(slabs() + 1)),
         taken_(static_cast<std::size_t>(q_.count())) {}
 
   /// A thread's turn: slabs of A in their order, as long as there are any; whenever it has to wait, and at the end, parts
@@ -56,18 +60,19 @@ class GivensQr {
     for (std::int64_t t; next_.load(std::memory_order_relaxed) < a_.count() && (t = next_++) < a_.count();) {
       something = true;
       a_.load(A_, t);
-      for (std::int64_t p = 0; p < std::min(t, slabs()); ++p) {
-        if (p + 1 == t) open(t);
+      for (std::int64_t p = 0; p < (t < slabs() ? t - 1 : slabs()); ++p) {
         std::int64_t now;
         for (Spin spin(patience_); (now = made()) <= p;)
           if (!panels_.help(now, rank) && (t - p <= helpers || !advance(mine))) spin.turn();
-        if (p + 1 == t && t < slabs()) break;  // block t - 1 comes with making block t
         if (t - now > helpers) panels_.help(now, rank);
         reflect_A(p, t);
       }
-      if (t == 0) open(t);
-      if (t < slabs()) make(t, rank);
-      store_R(t);
+      if (t >= slabs()) {
+        store_R(t);
+        continue;
+      }
+      panels_.open(t, t > 0 && reaches(t - 1, t), beside(t) || t + 1 < std::max(a_.count(), q_.count()));
+      if (t == 0 || second(t)) make_blocks(t, rank);
     }
     do {
       something |= panels_.help(made(), rank) || advance(mine);
@@ -80,8 +85,8 @@ class GivensQr {
   struct SlabOfQ {
     std::int64_t slab = -1, block = -1;
   };
-  /// Threads that take no other work while the block after theirs is made.
-  static constexpr std::int64_t helpers = 1;
+  /// Slabs after the block that is made whose threads take no other work: the chain soon needs them.
+  static constexpr std::int64_t helpers = 2;
   /// Turns of waiting before the core is given to others: a block takes 30 to 100 us.
   static constexpr long patience = 8 * long_patience;
 
@@ -109,20 +114,33 @@ class GivensQr {
 
   /// Whether slab t of Q has columns beside those of the block.
   bool beside(std::int64_t t) const { return shape(t).width < std::min(K, Q_.cols - shape(t).row0); }
-  void open(std::int64_t t) {
-    if (t < slabs()) panels_.open(t, t > 0 && reaches(t - 1, t), beside(t) || t + 1 < std::max(a_.count(), q_.count()));
+  /// Of two threads, the one that has made block t - 1 and the one that has brought slab t the blocks before it, whether
+  /// this one is the later.
+  bool second(std::int64_t t) { return met_[static_cast<std::size_t>(t)].exchange(true, std::memory_order_acq_rel); }
+  /// Block t and, as long as this thread is the later, those after it.
+  void make_blocks(std::int64_t t, int rank) {
+    do {
+      panels_.make(t, rank);
+      made_.store(++t, std::memory_order_release);
+    } while (t < slabs() && second(t));
   }
-  /// Block t, and what it brings to slab t of Q.
-  void make(std::int64_t t, int rank) {
-    panels_.make(t, rank);
-    if (beside(t)) {
-      q_.load_unit(t, K, q_.slab(t));
-      reflect_Q(t, t);
-      for (std::int64_t i = 0; i < shape(t).rows; ++i)
-        for (int part = 0; part < P; ++part)
-          for (std::int64_t j = 0; j < shape(t).width; ++j) top(q_, t, t)[i * L + part * K + j] *= blocks_.signs(t)[j];
+  /// Slab t of Q: the columns of the unit matrix, with the signs of block t and reflected by it, or Q1 as it is.
+  void begin_Q(std::int64_t t) const {
+    R* const memory = q_.slab(t);
+    if (t < slabs() && !panels_.reflectors(t)) {
+      std::fill(memory, memory + shape(t).row0 * L, R(0));
+      std::fill(memory + (shape(t).row0 + shape(t).rows) * L, memory + Q_.rows * L, R(0));
+      return;
     }
-    made_.store(t + 1, std::memory_order_release);
+    q_.load_unit(t, K, memory);
+    if (t >= slabs()) return;
+    R *const V = top(a_, t, t), *const C = top(q_, t, t);
+    for (std::int64_t j = 0; j < shape(t).width; ++j) C[j * L + j] = blocks_.signs(t)[j];
+    // C -= V T V^H C, where C's first rows alone are not zero
+    alignas(64) R W[K * L], TW[K * L] = {};
+    kernels_.products(V, C, std::min(K, shape(t).rows), W);
+    kernels_.subtract(TW, blocks_.minus_T(t), W, K);
+    kernels_.subtract(C, V, TW, shape(t).rows);
   }
 
   /// Slab t of R: above the diagonal and within the staircase; for a slab with a block in two pieces.
@@ -158,20 +176,15 @@ class GivensQr {
     }
     return true;
   }
-  /// The last slab of Q whose block is made and that nobody has.
+  /// The last slab of Q whose block is made and that nobody has; that of R is stored.
   bool take(SlabOfQ& mine) {
     const std::int64_t there = made() < slabs() ? made() : q_.count();
     for (std::int64_t t = std::min(there, q_.count()) - 1; t >= 0; --t) {
       auto& taken = taken_[static_cast<std::size_t>(t)];
       if (taken.load(std::memory_order_relaxed) || taken.exchange(true, std::memory_order_relaxed)) continue;
-      R* const memory = q_.slab(t);
-      if (t >= slabs()) {
-        q_.load_unit(t, K, memory);
-      } else if (!beside(t)) {  // with columns beside the block, make() has filled the whole slab
-        std::fill(memory, memory + shape(t).row0 * L, R(0));
-        std::fill(memory + (shape(t).row0 + shape(t).rows) * L, memory + Q_.rows * L, R(0));
-      }
-      mine = {t, std::min(t, slabs()) - 1};
+      if (t < slabs()) store_R(t);
+      begin_Q(t);
+      mine = {t, std::min(t - 1, slabs() - 1)};
       return true;
     }
     return false;
@@ -188,6 +201,7 @@ class GivensQr {
   const Slabs<T> a_, q_;
   const GivensBlocks<T> blocks_;
   GivensPanels<T> panels_;
+  std::vector<std::atomic<bool>> met_;             // of A: one of the two threads of second() was there
   std::vector<std::atomic<bool>> taken_;           // of Q
   alignas(64) std::atomic<std::int64_t> next_{0};  // slab of A
   alignas(64) std::atomic<std::int64_t> made_{0};  // blocks
