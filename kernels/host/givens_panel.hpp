@@ -11,7 +11,8 @@
 //   | 2 |
 //   +---+
 //
-// Parts and the order of sums follow from the shape; who does them does not matter.
+// Parts and the order of sums follow from the shape; who does them does not matter. A block of fewer rows is made by its
+// owner alone, eight columns after the other (givens_simd_groups.inl).
 #pragma once
 
 #include <algorithm>
@@ -62,6 +63,7 @@ class GivensPanels {
   void make(std::int64_t t, int rank) {
     Panel& panel = panel_of(t);
     blocks_.fetch(t);
+    if (shape(t).lanes > 0 && panel.reflectors) return make_alone(t, rank);
     const auto all = static_cast<int>(parts(t));
     if (panel.follows) {
       products(t, 0);
@@ -239,6 +241,19 @@ class GivensPanels {
     kernels_.eliminate(rows, shape(t).columns, to);
     for (std::int64_t i = 0; i < K; ++i)
       for (std::int64_t e = 0; e < L; ++e) triangle[i * L + e] = i >= here.rows || e % K < i ? R(0) : rows[i * L + e];
+  }
+  /// Block t by groups, its slab changed by the block before it.
+  void make_alone(std::int64_t t, int rank) const {
+    if (panels_[static_cast<std::size_t>(t)].follows) {
+      const R* const V = top(t - 1, t - 1);
+      R* const C = top(t - 1, t);
+      kernels_.reflect(V, blocks_.minus_TH(t - 1), C, shape(t - 1).rows);
+      scale_rows(C, blocks_.signs(t - 1), K);
+    }
+    Staircase<R> to[Shapes::groups];
+    stairs(part(t, 0), rank, to);
+    kernels_.block_by_groups(top(t, t), shape(t).rows, shape(t).columns, shape(t).lanes, to, lanes(rank),
+                             {blocks_.minus_T(t), blocks_.minus_TH(t), blocks_.triangle(t), blocks_.signs(t)});
   }
   /// R's triangle of slab t, and the tops of its parts' Q1 in the stack.
   void merge(std::int64_t t) const {

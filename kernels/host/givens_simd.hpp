@@ -75,6 +75,12 @@ struct Staircase {
   R* numbers;
 };
 
+/// What a slab's rotations are for the others, slab_columns lines of each and as many signs; and R's rows of the slab.
+template <class R>
+struct Reflectors {
+  R *minus_T, *minus_TH, *triangle, *signs;
+};
+
 template <class R>
 struct GivensKernels {
   /// Applies a staircase to the columns from `column` on, or some before it, of one slab; inverse: with the rotations'
@@ -115,6 +121,11 @@ struct GivensKernels {
   /// slab = the inverse of these rotations times the upper triangle, zeros below it.
   void (*back_lanes)(const R* triangle, std::int64_t rows, std::int64_t columns, int lanes, const Staircase<R>* stairs,
                      R* work, R* slab);
+  /// A slab's rotations and its reflectors, eight columns after the other (givens_simd_groups.inl): the slab becomes V.
+  /// Each eight have `lanes` times eight rows; of the staircases the bottoms count and the first one's numbers
+  /// (lane_numbers). `work` has lane_rows(rows) lines.
+  void (*block_by_groups)(R* slab, std::int64_t rows, std::int64_t columns, int lanes, const Staircase<R>* stairs,
+                          R* work, const Reflectors<R>& out);
 };
 
 /// The kernels for P planes of R on the instruction set that simd.hpp chooses.

@@ -169,6 +169,7 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 // by means of these
 #include "kernels/host/givens_simd_lanes.inl"
 #include "kernels/host/givens_simd_lanes_part.inl"
+#include "kernels/host/givens_simd_groups.inl"
 
 }  // namespace
 
@@ -177,7 +178,8 @@ const GivensKernels<R>& givens() noexcept {
   static constexpr GivensKernels<R> table{
       rotate<R, P>,       eliminate<R, P>, merge<R, P>,         merge_back<R, P>,      reflectors_top<R, P>,
       reflectors_T<R, P>, reflect<R, P>,   slab_products<R, P>, slab_subtract<R, P>,   pack<R>,
-      unpack<R>,          VL<R>,           least_lanes<R>,      eliminate_lanes<R, P>, back_lanes<R, P>};
+      unpack<R>,          VL<R>,           least_lanes<R>,      eliminate_lanes<R, P>, back_lanes<R, P>,
+      block_by_groups<R, P>};
   return table;
 }
 

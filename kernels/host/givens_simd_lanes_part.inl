@@ -6,11 +6,10 @@ struct LaneRows {
   Index count, stride, ld;
 };
 
-/// The rotations that annihilate column j of these rows.
-template <class R, int P, int N>
+/// The rotations that annihilate column j of these rows, of K columns.
+template <class R, int P, int N, Index K>
 void make_lanes(const LaneRows<R>& rows, Index j, R* numbers) {
   using V = LaneVec<R, N>;
-  constexpr Index K = slab_columns<R, P>;
   V f[P], g[P], c = {}, s[P] = {};
   for (int p = 0; p < P; ++p) f[p] = *reinterpret_cast<V*>(rows.x + (p * K + j) * rows.ld);
   LanePivot<R, P, N> pivot;
@@ -27,10 +26,9 @@ void make_lanes(const LaneRows<R>& rows, Index j, R* numbers) {
 }
 
 /// These rotations, or their inverse, in the columns c0 ... c0 + C - 1.
-template <class R, int P, int N, int C, bool inverse>
+template <class R, int P, int N, Index K, int C, bool inverse>
 DEVOBJ_INLINE void turn_columns(const LaneRows<R>& rows, Index c0, const R* numbers) {
   using V = LaneVec<R, N>;
-  constexpr Index K = slab_columns<R, P>;
   V x[C][P];
   const auto at = [&](R* row, int c, int p) { return reinterpret_cast<V*>(row + (p * K + c0 + c) * rows.ld); };
 #pragma GCC unroll 16
@@ -58,23 +56,23 @@ DEVOBJ_INLINE void turn_columns(const LaneRows<R>& rows, Index c0, const R* numb
 
 /// The rotations that annihilate column j of `rows`, or their inverse, in the columns from j on, or, the inverse, some
 /// before it; returns the end of their numbers.
-template <class R, int P, int N, bool inverse>
+template <class R, int P, int N, Index K, bool inverse>
 R* lane_column(const LaneRows<R>& rows, Index j, R* numbers) {
-  constexpr int many = DEVOBJ_SIMD_BYTES == 64 ? 8 / P : 4;
-  constexpr Index K = slab_columns<R, P>;
+  constexpr int many = DEVOBJ_SIMD_BYTES == 64 && K > widest_staircase ? 8 / P : 4;
   if (rows.count <= 0) return numbers;
-  if constexpr (!inverse) make_lanes<R, P, N>(rows, j, numbers);
+  if constexpr (!inverse) make_lanes<R, P, N, K>(rows, j, numbers);
   Index c = inverse ? j : j + 1;
-  for (; c % 2 != 0; ++c) turn_columns<R, P, N, 1, inverse>(rows, c, numbers);
-  for (; c % many != 0; c += 2) turn_columns<R, P, N, 2, inverse>(rows, c, numbers);
-  for (; c < K; c += many) turn_columns<R, P, N, many, inverse>(rows, c, numbers);
+  for (; c % 2 != 0; ++c) turn_columns<R, P, N, K, 1, inverse>(rows, c, numbers);
+  for (; c % many != 0; c += 2) turn_columns<R, P, N, K, 2, inverse>(rows, c, numbers);
+  for (; c < K; c += many) turn_columns<R, P, N, K, many, inverse>(rows, c, numbers);
   return numbers + rows.count * (1 + P) * N;
 }
 
-/// What is common to the ways down and back of a part.
-template <class R, int P, int N>
+/// What is common to the ways down and back of a part, of K columns.
+template <class R, int P, int N, Index K = slab_columns<R, P>>
 struct LanePart {
-  static constexpr Index K = slab_columns<R, P>, L = line<R>;
+  static constexpr Index L = line<R>;
+  static constexpr int fewest = K == slab_columns<R, P> ? 2 : 1;  // lanes: two are merged by rows
   R* W;
   Index rows, columns, ld;
   const Staircase<R>* stairs;
@@ -89,8 +87,8 @@ struct LanePart {
 
   template <int H>
   R* merge_halves(R* numbers) const {
-    if constexpr (H > 1) {
-      for (Index j = 0; j < columns; ++j) numbers = lane_column<R, P, H, false>(beside(j, H), j, numbers);
+    if constexpr (H >= fewest) {
+      for (Index j = 0; j < columns; ++j) numbers = lane_column<R, P, H, K, false>(beside(j, H), j, numbers);
       return merge_halves<H / 2>(numbers);
     }
     return numbers;
@@ -101,11 +99,33 @@ struct LanePart {
     if constexpr (H < N) {
       for (Index j = columns - 1; j >= 0; --j) {
         numbers -= (j + 1) * (1 + P) * H;
-        lane_column<R, P, H, true>(beside(j, H), j, numbers);
+        lane_column<R, P, H, K, true>(beside(j, H), j, numbers);
       }
       return part_halves<2 * H>(numbers);
     }
     return numbers;
+  }
+  /// All rotations of the lanes themselves, then of their halves; the end of their numbers.
+  R* down(R* numbers) const {
+    for (Index j = 0; j < columns; ++j) numbers = lane_column<R, P, N, K, false>(below(j), j, numbers);
+    return merge_halves<N / 2>(numbers);
+  }
+  /// Where the numbers of these rotations end.
+  R* end(R* numbers) const {
+    for (Index j = 0; j < columns; ++j) {
+      const Index count = below(j).count;
+      numbers += (count > 0 ? count : 0) * (1 + P) * N;
+    }
+    return numbers + (N - fewest) * (1 + P) * (columns * (columns + 1) / 2);
+  }
+  /// Their inverse; `numbers` end there.
+  void back(R* numbers) const {
+    numbers = part_halves<fewest>(numbers);
+    for (Index j = columns - 1; j >= 0; --j) {
+      const LaneRows<R> rows = below(j);
+      if (rows.count > 0) numbers -= rows.count * (1 + P) * N;
+      lane_column<R, P, N, K, true>(rows, j, numbers);
+    }
   }
   /// A lane's triangle by rows, and back.
   void get(int lane, R* triangle) const {
@@ -124,11 +144,7 @@ void lanes_down(const R* slab, const LanePart<R, P, N>& part, R* numbers, R* tri
   unpack<R>(slab, part.rows, part.W, part.ld);
   for (Index e = 0; e < L; ++e)
     for (Index i = part.rows; i % N != 0; ++i) part.W[e * part.ld + i] = 0;
-  for (Index j = 0; j < part.columns; ++j) {
-    const LaneRows<R> rows = part.below(j);
-    numbers = lane_column<R, P, N, false>(rows, j, numbers);
-  }
-  numbers = part.template merge_halves<N / 2>(numbers);
+  numbers = part.down(numbers);
   alignas(64) R other[K * L];
   part.get(0, triangle);
   part.get(1, other);
@@ -139,23 +155,13 @@ template <class R, int P, int N>
 void lanes_back(const R* triangle, const LanePart<R, P, N>& part, R* numbers, R* slab) {
   constexpr Index K = slab_columns<R, P>, L = line<R>;
   for (Index e = 0; e < L * part.ld; ++e) part.W[e] = 0;
-  // where the numbers of the last rotations are
-  for (Index j = 0; j < part.columns; ++j) {
-    const Index count = part.below(j).count;
-    numbers += (count > 0 ? count : 0) * (1 + P) * N;
-  }
-  numbers += (N - 2) * (1 + P) * (part.columns * (part.columns + 1) / 2);
+  numbers = part.end(numbers);  // those of the last rotations are before
   alignas(64) R first[K * L], other[K * L] = {};
   for (Index e = 0; e < K * L; ++e) first[e] = triangle[e];
   merge_back<R, P>(first, other, part.columns, numbers);
   part.put(0, first);
   part.put(1, other);
-  numbers = part.template part_halves<2>(numbers);
-  for (Index j = part.columns - 1; j >= 0; --j) {
-    const LaneRows<R> rows = part.below(j);
-    if (rows.count > 0) numbers -= rows.count * (1 + P) * N;
-    lane_column<R, P, N, true>(rows, j, numbers);
-  }
+  part.back(numbers);
   pack<R>(part.W, part.ld, part.rows, slab);
 }
 

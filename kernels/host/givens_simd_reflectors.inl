@@ -59,10 +59,9 @@ void slab_products(const R* V, const R* C, Index rows, R* W) {
   }
 }
 
-/// G rows of C -= (G rows of V) W.
-template <class R, int P, int G>
+/// G rows of C -= (G rows of V) W, N vectors of each, with K columns of V.
+template <class R, int P, int G, int N = tile_vectors<P>, int K = static_cast<int>(slab_columns<R, P>)>
 DEVOBJ_INLINE void tile_subtract(R* C, const R* V, const R* W) {
-  constexpr int N = tile_vectors<P>, K = static_cast<int>(slab_columns<R, P>);
   constexpr Index plane = line<R> / P;
   Part<R, P, N> sum[G];
   for (int i = 0; i < G; ++i) sum[i].load(C + i * line<R>);
