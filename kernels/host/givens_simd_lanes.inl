@@ -32,10 +32,6 @@ DEVOBJ_INLINE LaneVec<R, N> lane_square_roots(LaneVec<R, N> x) {
   if constexpr (sizeof(V) == 32 && sizeof(R) == 8) return (V)_mm256_sqrt_pd((__m256d)x);
   if constexpr (sizeof(V) == 32 && sizeof(R) == 4) return (V)_mm256_sqrt_ps((__m256)x);
 #endif
-#if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64 && sizeof(R) == 8) return (V)_mm512_maskz_sqrt_pd(0xff, (__m512d)x);
-  if constexpr (sizeof(V) == 64 && sizeof(R) == 4) return (V)_mm512_maskz_sqrt_ps(0xffff, (__m512)x);
-#endif
   for (int l = 0; l < N; ++l) x[l] = rotation_root(x[l]);
   return x;
 }
@@ -55,26 +51,42 @@ DEVOBJ_INLINE bool all_lanes(LaneMask<R, N> set) {
   return all;
 }
 
+#if defined(__AVX512F__)
+/// 1 / sqrt(x) to 14 bits.
+template <class R, int N>
+DEVOBJ_INLINE LaneVec<R, N> lane_inverse_roots(LaneVec<R, N> x) {
+  using V = LaneVec<R, N>;
+  if constexpr (sizeof(V) == 64 && sizeof(R) == 8) return (V)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)x);
+  if constexpr (sizeof(V) == 64 && sizeof(R) == 4) return (V)_mm512_maskz_rsqrt14_ps(0xffff, (__m512)x);
+  if constexpr (sizeof(V) == 32 && sizeof(R) == 8) return (V)_mm256_maskz_rsqrt14_pd(0xff, (__m256d)x);
+  if constexpr (sizeof(V) == 32 && sizeof(R) == 4) return (V)_mm256_maskz_rsqrt14_ps(0xff, (__m256)x);
+  if constexpr (sizeof(V) == 16 && sizeof(R) == 8) return (V)_mm_maskz_rsqrt14_pd(0xff, (__m128d)x);
+  if constexpr (sizeof(V) == 16 && sizeof(R) == 4) return (V)_mm_maskz_rsqrt14_ps(0xff, (__m128)x);
+  typedef R Few __attribute__((vector_size(16)));
+  Few few = {};
+  for (int l = 0; l < N; ++l) few[l] = x[l];
+  if constexpr (sizeof(R) == 8)
+    few = (Few)_mm_maskz_rsqrt14_pd(0xff, (__m128d)few);
+  else
+    few = (Few)_mm_maskz_rsqrt14_ps(0xff, (__m128)few);
+  for (int l = 0; l < N; ++l) x[l] = few[l];
+  return x;
+}
+#endif
+
 /// root = sqrt(x), inverse = 1 / sqrt(x), to some units in the last place, for x in RotationRange.
 template <class R, int N>
 DEVOBJ_INLINE void lane_roots(LaneVec<R, N> x, LaneVec<R, N>& root, LaneVec<R, N>& inverse) {
 #if defined(__AVX512F__)
-  using V = LaneVec<R, N>;
-  if constexpr (sizeof(V) == 64) {
-    // Newton's y += y (1 - x y^2) / 2 from 14 bits
-    V y;
-    if constexpr (sizeof(R) == 8)
-      y = (V)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)x);
-    else
-      y = (V)_mm512_maskz_rsqrt14_ps(0xffff, (__m512)x);
-    for (int bits = 14; bits < (sizeof(R) == 8 ? 53 : 24); bits *= 2) y += (R(0.5) * y) * (R(1) - (x * y) * y);
-    root = x * y;
-    inverse = y;
-    return;
-  }
-#endif
+  // Newton's y += y (1 - x y^2) / 2 from 14 bits
+  inverse = lane_inverse_roots<R, N>(x);
+  for (int bits = 14; bits < (sizeof(R) == 8 ? 53 : 24); bits *= 2)
+    inverse += (R(0.5) * inverse) * (R(1) - (x * inverse) * inverse);
+  root = x * inverse;
+#else
   root = lane_square_roots<R, N>(x);
   inverse = R(1) / root;
+#endif
 }
 
 /// A pivot of N lanes that is rotated with one row after the other: f = phase sqrt(sum), or as it was given while it is

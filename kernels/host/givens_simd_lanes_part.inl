@@ -6,6 +6,28 @@ struct LaneRows {
   Index count, stride, ld;
 };
 
+/// The rotations of `count` rows, `stride` apart from `row` on, with the pivot; false, and numbers of no use, if one needs
+/// care. Sums of squares grow: the first and the last of them tell.
+template <class R, int N>
+DEVOBJ_INLINE bool make_lanes_fast(LanePivot<R, 1, N>& pivot, const R* row, Index count, Index stride, R* numbers) {
+  using V = LaneVec<R, N>;
+  if (!all_lanes<R, N>(pivot.whole)) return false;
+  V sum = pivot.sum, root = pivot.root;
+  for (Index i = 0; i < count; ++i, row += stride, numbers += 2 * N) {
+    const V g = *reinterpret_cast<const V*>(row);
+    V next, inverse;
+    sum += g * g;
+    lane_roots<R, N>(sum, next, inverse);
+    V* const number = reinterpret_cast<V*>(numbers);
+    number[0] = g == V{} ? R(1) - V{} : root * inverse;
+    number[1] = pivot.phase[0] * (g * inverse);
+    root = next;
+  }
+  pivot.sum = sum;
+  pivot.root = root;
+  return all_lanes<R, N>(sum < RotationRange<R, 1>::high + V{});
+}
+
 /// The rotations that annihilate column j of these rows, of K columns.
 template <class R, int P, int N, Index K>
 void make_lanes(const LaneRows<R>& rows, Index j, R* numbers) {
@@ -14,7 +36,12 @@ void make_lanes(const LaneRows<R>& rows, Index j, R* numbers) {
   for (int p = 0; p < P; ++p) f[p] = *reinterpret_cast<V*>(rows.x + (p * K + j) * rows.ld);
   LanePivot<R, P, N> pivot;
   pivot.set(f);
-  for (Index i = 0; i < rows.count; ++i) {
+  bool fast = false;
+  if constexpr (P == 1) {
+    fast = make_lanes_fast<R, N>(pivot, rows.y + j * rows.ld, rows.count, rows.stride, numbers);
+    if (!fast) pivot.set(f);
+  }
+  for (Index i = 0; !fast && i < rows.count; ++i) {
     for (int p = 0; p < P; ++p) g[p] = *reinterpret_cast<V*>(rows.y + i * rows.stride + (p * K + j) * rows.ld);
     pivot.turn(g, c, s);
     V* const number = reinterpret_cast<V*>(numbers + i * (1 + P) * N);
@@ -54,17 +81,28 @@ DEVOBJ_INLINE void turn_columns(const LaneRows<R>& rows, Index c0, const R* numb
     for (int p = 0; p < P; ++p) *at(rows.x, c, p) = x[c][p];
 }
 
+/// The last `count` of eight columns at once.
+template <class R, int P, int N, bool inverse, int C = widest_staircase>
+DEVOBJ_INLINE void turn_last_columns(const LaneRows<R>& rows, Index count, const R* numbers) {
+  constexpr int G = widest_staircase;
+  if (count == C) return turn_columns<R, P, N, G, C, inverse>(rows, G - C, numbers);
+  if constexpr (C > 1) turn_last_columns<R, P, N, inverse, C - 1>(rows, count, numbers);
+}
 /// The rotations that annihilate column j of `rows`, or their inverse, in the columns from j on, or, the inverse, some
 /// before it; returns the end of their numbers.
 template <class R, int P, int N, Index K, bool inverse>
 R* lane_column(const LaneRows<R>& rows, Index j, R* numbers) {
-  constexpr int many = DEVOBJ_SIMD_BYTES == 64 && K > widest_staircase ? 8 / P : 4;
   if (rows.count <= 0) return numbers;
   if constexpr (!inverse) make_lanes<R, P, N, K>(rows, j, numbers);
   Index c = inverse ? j : j + 1;
-  for (; c % 2 != 0; ++c) turn_columns<R, P, N, K, 1, inverse>(rows, c, numbers);
-  for (; c % many != 0; c += 2) turn_columns<R, P, N, K, 2, inverse>(rows, c, numbers);
-  for (; c < K; c += many) turn_columns<R, P, N, K, many, inverse>(rows, c, numbers);
+  if constexpr (K == widest_staircase && DEVOBJ_SIMD_BYTES == 64 && P == 1) {
+    turn_last_columns<R, P, N, inverse>(rows, K - c, numbers);
+  } else {
+    constexpr int many = DEVOBJ_SIMD_BYTES == 64 && K > widest_staircase ? 8 / P : 4;
+    for (; c % 2 != 0; ++c) turn_columns<R, P, N, K, 1, inverse>(rows, c, numbers);
+    for (; c % many != 0; c += 2) turn_columns<R, P, N, K, 2, inverse>(rows, c, numbers);
+    for (; c < K; c += many) turn_columns<R, P, N, K, many, inverse>(rows, c, numbers);
+  }
   return numbers + rows.count * (1 + P) * N;
 }
 
