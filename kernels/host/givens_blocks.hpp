@@ -18,9 +18,7 @@ class GivensBlocks {
  public:
   GivensBlocks(std::int64_t count, Queue& q) : memory_(3 * lines + line<R>, count, q) {}
   /// What belongs to block p is going to be written: its cache lines may be in other cores.
-  void fetch(std::int64_t p) const {
-    for (R* at = minus_T(p); at < signs(p); at += 64 / sizeof(R)) __builtin_prefetch(at, 1);
-  }
+  void fetch(std::int64_t p) const { givens_kernels<R, P>().fetch(minus_T(p), 3 * K + 1); }
   R* minus_T(std::int64_t p) const { return memory_.data + p * memory_.ld; }
   R* minus_TH(std::int64_t p) const { return minus_T(p) + lines; }
   /// R's rows of slab p from its first row on.

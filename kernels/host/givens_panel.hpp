@@ -56,7 +56,7 @@ class GivensPanels {
     Panel& panel = panel_of(t);
     panel.follows = follows;
     panel.reflectors = reflectors;
-    panel.open.store(true, std::memory_order_release);
+    std::atomic_ref(panel.open).store(true, std::memory_order_release);
   }
   bool reflectors(std::int64_t t) const { return panels_[static_cast<std::size_t>(t)].reflectors; }
   /// Makes block t, which is open, after block t - 1.
@@ -87,7 +87,7 @@ class GivensPanels {
   bool help(std::int64_t t, int rank) {
     if (t >= std::ssize(panels_)) return false;
     Panel& panel = panel_of(t);
-    if (panel.count.load(std::memory_order_relaxed) >= parts(t) || !panel.open.load(std::memory_order_acquire))
+    if (panel.count.load(std::memory_order_relaxed) >= parts(t) || !std::atomic_ref(panel.open).load(std::memory_order_acquire))
       return false;
     int hint = 1;
     if (panel.follows)
@@ -104,7 +104,7 @@ class GivensPanels {
   enum Stage : int { begun, merged, inverted };
   /// What threads tell each other about a block that is being made: parts taken and parts done. Part 0 is the owner's.
   struct Panel {
-    alignas(64) std::atomic<bool> open{false};
+    alignas(64) bool open = false;  // atomic
     bool follows = false, reflectors = false;
     alignas(64) std::atomic<int> next_product{1};
     alignas(64) std::atomic<int> count{1};  // of parts taken for elimination, and which
@@ -252,8 +252,11 @@ class GivensPanels {
     }
     Staircase<R> to[Shapes::groups];
     stairs(part(t, 0), rank, to);
+    LinesAhead<R> ahead;
+    if (t + 1 < std::ssize(panels_))
+      ahead = {top(t, t + 1), shape(t).rows, &panels_[static_cast<std::size_t>(t + 1)].open};
     kernels_.block_by_groups(top(t, t), shape(t).rows, shape(t).columns, shape(t).lanes, to, lanes(rank),
-                             {blocks_.minus_T(t), blocks_.minus_TH(t), blocks_.triangle(t), blocks_.signs(t)});
+                             {blocks_.minus_T(t), blocks_.minus_TH(t), blocks_.triangle(t), blocks_.signs(t)}, ahead);
   }
   /// R's triangle of slab t, and the tops of its parts' Q1 in the stack.
   void merge(std::int64_t t) const {

@@ -81,6 +81,15 @@ struct Reflectors {
   R *minus_T, *minus_TH, *triangle, *signs;
 };
 
+/// Lines that the thread is going to change after its block: they are fetched from another core's caches meanwhile, from
+/// the moment when that has set `ready` (with release).
+template <class R>
+struct LinesAhead {
+  const R* first = nullptr;
+  std::int64_t count = 0;
+  const bool* ready = nullptr;
+};
+
 template <class R>
 struct GivensKernels {
   /// Applies a staircase to the columns from `column` on, or some before it, of one slab; inverse: with the rotations'
@@ -125,7 +134,9 @@ struct GivensKernels {
   /// Each eight have `lanes` times eight rows; of the staircases the bottoms count and the first one's numbers
   /// (lane_numbers). `work` has lane_rows(rows) lines.
   void (*block_by_groups)(R* slab, std::int64_t rows, std::int64_t columns, int lanes, const Staircase<R>* stairs,
-                          R* work, const Reflectors<R>& out);
+                          R* work, const Reflectors<R>& out, const LinesAhead<R>& ahead);
+  /// These lines are going to be written.
+  void (*fetch)(const R* lines, std::int64_t count);
 };
 
 /// The kernels for P planes of R on the instruction set that simd.hpp chooses.

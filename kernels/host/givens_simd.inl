@@ -179,7 +179,7 @@ const GivensKernels<R>& givens() noexcept {
       rotate<R, P>,       eliminate<R, P>, merge<R, P>,         merge_back<R, P>,      reflectors_top<R, P>,
       reflectors_T<R, P>, reflect<R, P>,   slab_products<R, P>, slab_subtract<R, P>,   pack<R>,
       unpack<R>,          VL<R>,           least_lanes<R>,      eliminate_lanes<R, P>, back_lanes<R, P>,
-      block_by_groups<R, P>};
+      block_by_groups<R, P>, fetch<R>};
   return table;
 }
 

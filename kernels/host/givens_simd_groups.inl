@@ -76,9 +76,9 @@ class GroupOfBlock {
       : top_(slab + first * L), rows_(rows - first), first_(first), columns_(columns), out_(out) {}
 
   /// V in the group's place. inverse_ is -U^-1 of V = Q1 U^-1.
-  void make(const Staircase<R>& stair, R* numbers, R* W) {
+  void make(const Staircase<R>& stair, R* numbers, R* W, FetchAhead<R>& ahead) {
     const Staircase<R> mine{stair.steps, stair.bottom - first_, numbers};
-    const LanePart<R, P, N, G> part{W, rows_, columns_, lane_rows(rows_), &mine};
+    const LanePart<R, P, N, G> part{W, rows_, columns_, lane_rows(rows_), &mine, &ahead};
     unpack_group<R, P>(top_ + first_, rows_, W, part.ld);
     for (Index e = 0; e < P * G; ++e)
       for (Index i = rows_; i % N != 0; ++i) W[e * part.ld + i] = 0;
@@ -146,15 +146,17 @@ class GroupOfBlock {
 };
 
 template <class R, int P, int N>
-void block_in_lanes(R* slab, Index rows, int columns, const Staircase<R>* stairs, R* work, const Reflectors<R>& out) {
+void block_in_lanes(R* slab, Index rows, int columns, const Staircase<R>* stairs, R* work, const Reflectors<R>& out,
+                    const LinesAhead<R>& lines) {
   constexpr Index K = slab_columns<R, P>, L = line<R>, plane = L / P;
   constexpr int G = widest_staircase;
   alignas(64) R sums[K * L], diagonal[K * L];
+  FetchAhead<R> ahead(lines);
   for (Index e = 0; e < K * L; ++e) out.triangle[e] = 0;
   for (int c0 = 0; c0 < columns; c0 += G) {
     const int here = columns - c0 < G ? columns - c0 : G;
     GroupOfBlock<R, P, N> group(slab, rows, c0, here, out);
-    group.make(stairs[c0 / G], stairs[0].numbers, work);
+    group.make(stairs[c0 / G], stairs[0].numbers, work, ahead);
     group.sums(sums + c0 * L);
     if (c0 + G < columns) group.apply(sums + c0 * L);
     for (int j = 0; j < here; ++j) group.inverse_at(j).put(diagonal + (c0 + j) * (L + 1));
@@ -170,9 +172,15 @@ void block_in_lanes(R* slab, Index rows, int columns, const Staircase<R>* stairs
 /// For the number of lanes that is given, from least_lanes to VL.
 template <class R, int P, int N = static_cast<int>(VL<R>)>
 void block_by_groups(R* slab, Index rows, Index columns, int lanes, const Staircase<R>* stairs, R* work,
-                     const Reflectors<R>& out) {
+                     const Reflectors<R>& out, const LinesAhead<R>& ahead) {
   if constexpr (N >= least_lanes<R> && slab_columns<R, P> > widest_staircase) {
-    if (lanes < N) return block_by_groups<R, P, N / 2>(slab, rows, columns, lanes, stairs, work, out);
-    block_in_lanes<R, P, N>(slab, rows, static_cast<int>(columns), stairs, work, out);
+    if (lanes < N) return block_by_groups<R, P, N / 2>(slab, rows, columns, lanes, stairs, work, out, ahead);
+    block_in_lanes<R, P, N>(slab, rows, static_cast<int>(columns), stairs, work, out, ahead);
   }
+}
+
+template <class R>
+void fetch(const R* lines, Index count) {
+  for (Index i = 0; i < count; ++i, lines += line<R>)
+    for (Index byte = 0; byte < line_bytes; byte += 64) fetch_line(reinterpret_cast<const char*>(lines) + byte);
 }

@@ -106,6 +106,31 @@ R* lane_column(const LaneRows<R>& rows, Index j, R* numbers) {
   return numbers + rows.count * (1 + P) * N;
 }
 
+/// The cache line at p to this core, to be written.
+DEVOBJ_INLINE void fetch_line(const void* p) {
+#if defined(__AVX512F__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(p)));
+#else
+  __builtin_prefetch(p, 1);
+#endif
+}
+/// LinesAhead, a few of them at a time, since a core waits for a dozen at most.
+template <class R>
+class FetchAhead {
+ public:
+  explicit FetchAhead(const LinesAhead<R>& lines)
+      : at_(lines.first), end_(lines.first + lines.count * line<R>), ready_(lines.ready) {}
+  DEVOBJ_INLINE void some() {
+    if (at_ == end_ || !__atomic_load_n(ready_, __ATOMIC_ACQUIRE)) return;
+    for (int i = 0; i < 3 && at_ < end_; ++i, at_ += line<R>)
+      for (Index byte = 0; byte < line_bytes; byte += 64) fetch_line(reinterpret_cast<const char*>(at_) + byte);
+  }
+
+ private:
+  const R *at_, *end_;
+  const bool* ready_;
+};
+
 /// What is common to the ways down and back of a part, of K columns.
 template <class R, int P, int N, Index K = slab_columns<R, P>>
 struct LanePart {
@@ -114,6 +139,7 @@ struct LanePart {
   R* W;
   Index rows, columns, ld;
   const Staircase<R>* stairs;
+  FetchAhead<R>* ahead = nullptr;
 
   /// The pivot row j and the rows below it in its lanes.
   DEVOBJ_INLINE LaneRows<R> below(Index j) const {
@@ -126,7 +152,10 @@ struct LanePart {
   template <int H>
   R* merge_halves(R* numbers) const {
     if constexpr (H >= fewest) {
-      for (Index j = 0; j < columns; ++j) numbers = lane_column<R, P, H, K, false>(beside(j, H), j, numbers);
+      for (Index j = 0; j < columns; ++j) {
+        numbers = lane_column<R, P, H, K, false>(beside(j, H), j, numbers);
+        if (ahead) ahead->some();
+      }
       return merge_halves<H / 2>(numbers);
     }
     return numbers;
@@ -138,6 +167,7 @@ struct LanePart {
       for (Index j = columns - 1; j >= 0; --j) {
         numbers -= (j + 1) * (1 + P) * H;
         lane_column<R, P, H, K, true>(beside(j, H), j, numbers);
+        if (ahead) ahead->some();
       }
       return part_halves<2 * H>(numbers);
     }
@@ -145,7 +175,10 @@ struct LanePart {
   }
   /// All rotations of the lanes themselves, then of their halves; the end of their numbers.
   R* down(R* numbers) const {
-    for (Index j = 0; j < columns; ++j) numbers = lane_column<R, P, N, K, false>(below(j), j, numbers);
+    for (Index j = 0; j < columns; ++j) {
+      numbers = lane_column<R, P, N, K, false>(below(j), j, numbers);
+      if (ahead) ahead->some();
+    }
     return merge_halves<N / 2>(numbers);
   }
   /// Where the numbers of these rotations end.
@@ -163,6 +196,7 @@ struct LanePart {
       const LaneRows<R> rows = below(j);
       if (rows.count > 0) numbers -= rows.count * (1 + P) * N;
       lane_column<R, P, N, K, true>(rows, j, numbers);
+      if (ahead) ahead->some();
     }
   }
   /// A lane's triangle by rows, and back.
