@@ -47,7 +47,7 @@ class GivensPanels {
         patience_(patience),
         scratch_((rows + widest_staircase * Shapes::most_parts) * L, threads, queue),
         numbers_(shapes.numbers + lane_rows(shapes.most_rows) * L, threads, queue),
-        shared_(Shapes::most_parts * (2 * lines + merge_numbers<R, P>) + lines, 1, queue),
+        shared_(lines + Shapes::most_parts * (2 * lines + merge_numbers<R, P>), 1, queue),
         panels_(shapes.slab.size()) {}
 
   /// Slab t has got the blocks before t - 1: its parts can be had as soon as block t - 1 is made. With `follows` that has
@@ -79,15 +79,15 @@ class GivensPanels {
     if (!panel.reflectors) return;
     alignas(64) R G[lines];
     sum(all, G);
-    kernels_.reflectors_T(G, minus_inverse(), columns(t), blocks_.signs(t), blocks_.minus_T(t),
-                          blocks_.minus_TH(t));
+    kernels_.reflectors_T(G, minus_inverse(), columns(t), blocks_.signs(t), blocks_.minus_T(t), blocks_.minus_TH(t));
   }
 
   /// Does parts of block t, all before it being made, if it is open and there is one left; true if so.
   bool help(std::int64_t t, int rank) {
     if (t >= std::ssize(panels_)) return false;
     Panel& panel = panel_of(t);
-    if (panel.count.load(std::memory_order_relaxed) >= parts(t) || !std::atomic_ref(panel.open).load(std::memory_order_acquire))
+    if (panel.count.load(std::memory_order_relaxed) >= parts(t) ||
+        !std::atomic_ref(panel.open).load(std::memory_order_acquire))
       return false;
     int hint = 1;
     if (panel.follows)
@@ -293,8 +293,7 @@ class GivensPanels {
     for (int i = 0; i < mine.count; ++i) {
       back(t, mine.part[i], rank);
       if (mine.part[i] > 0 || !panel.reflectors) continue;
-      kernels_.reflectors_top(part_of_Q1(t, 0, rank), columns(t), top(t, t), minus_inverse(),
-                              blocks_.signs(t));
+      kernels_.reflectors_top(part_of_Q1(t, 0, rank), columns(t), top(t, t), minus_inverse(), blocks_.signs(t));
       panel.stage.store(inverted, std::memory_order_release);
     }
     if (panel.reflectors) wait([&] { return panel.stage.load(std::memory_order_acquire) >= inverted; });

@@ -10,8 +10,8 @@
 //                                          has got the others; else who brings it these does. So a block and the next
 //                                          slab's part of it stay in one core's caches.
 //
-//                                          Slab t of Q, signed columns of the unit matrix, is reflected by the blocks
-//                                          t, ..., 0, fills the time in which threads would wait.
+//                                          Slab t of Q is signed columns of the unit matrix, reflected by the blocks
+//                                          t, ..., 0. It fills the time in which threads would wait.
 #include <algorithm>
 #include <atomic>
 #include <optional>

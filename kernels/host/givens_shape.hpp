@@ -89,8 +89,7 @@ struct PanelShapes {
     const GivensKernels<R>& kernels = givens_kernels<R, P>();
     for (std::int64_t lanes = kernels.most_lanes; lanes >= kernels.least_lanes; lanes /= 2) {
       bool fit = rows >= lanes * width;
-      for (std::int64_t j = 0; fit && j < columns; ++j)
-        fit = reach[j] <= row0 || reach[j] - row0 >= lanes * (j + 1);
+      for (std::int64_t j = 0; fit && j < columns; ++j) fit = reach[j] <= row0 || reach[j] - row0 >= lanes * (j + 1);
       if (fit) return static_cast<int>(lanes);
     }
     return 0;

@@ -161,6 +161,8 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 }
 
 #include "kernels/host/simd_transpose.inl"
+
+// by means of tiles
 #include "kernels/host/givens_simd_copy.inl"
 #include "kernels/host/givens_simd_reflectors.inl"
 #include "kernels/host/givens_simd_wave.inl"
@@ -169,17 +171,31 @@ void rotate(R* slab, Index row0, Index steps, int width, bool down, bool inverse
 // by means of these
 #include "kernels/host/givens_simd_lanes.inl"
 #include "kernels/host/givens_simd_lanes_part.inl"
+
+// and of lanes
 #include "kernels/host/givens_simd_groups.inl"
 
 }  // namespace
 
 template <class R, int P>
 const GivensKernels<R>& givens() noexcept {
-  static constexpr GivensKernels<R> table{
-      rotate<R, P>,       eliminate<R, P>, merge<R, P>,         merge_back<R, P>,      reflectors_top<R, P>,
-      reflectors_T<R, P>, reflect<R, P>,   slab_products<R, P>, slab_subtract<R, P>,   pack<R>,
-      unpack<R>,          VL<R>,           least_lanes<R>,      eliminate_lanes<R, P>, back_lanes<R, P>,
-      block_by_groups<R, P>, fetch<R>};
+  static constexpr GivensKernels<R> table{rotate<R, P>,
+                                          eliminate<R, P>,
+                                          merge<R, P>,
+                                          merge_back<R, P>,
+                                          reflectors_top<R, P>,
+                                          reflectors_T<R, P>,
+                                          reflect<R, P>,
+                                          slab_products<R, P>,
+                                          slab_subtract<R, P>,
+                                          pack<R>,
+                                          unpack<R>,
+                                          VL<R>,
+                                          least_lanes<R>,
+                                          eliminate_lanes<R, P>,
+                                          back_lanes<R, P>,
+                                          block_by_groups<R, P>,
+                                          fetch<R>};
   return table;
 }
 

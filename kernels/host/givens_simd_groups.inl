@@ -111,8 +111,7 @@ class GroupOfBlock {
     constexpr int few = DEVOBJ_SIMD_BYTES == 64 ? G : 4;
     for (Index e = 0; e < G * L; ++e) sums[e] = 0;
     for (Index j = 0; j < plane; j += tile_vectors<P> * VL<R>)
-      for (int k = 0; k < G; k += few)
-        tile_products<R, P, few>(top_ + first_ + k, top_ + j, rows_, sums + k * L + j);
+      for (int k = 0; k < G; k += few) tile_products<R, P, few>(top_ + first_ + k, top_ + j, rows_, sums + k * L + j);
   }
   /// The columns to the right; `sums` as these were. R's rows of the group are there then.
   void apply(const R* sums) const {
@@ -164,8 +163,7 @@ void block_in_lanes(R* slab, Index rows, int columns, const Staircase<R>* stairs
   // above the groups' own squares V^H V is the adjoint of what is below
   for (int j = G; j < columns; ++j)
     for (int l = 0; l < j / G * G; ++l)
-      for (int p = 0; p < P; ++p)
-        sums[l * L + p * plane + j] = p == 0 ? sums[j * L + l] : -sums[j * L + plane + l];
+      for (int p = 0; p < P; ++p) sums[l * L + p * plane + j] = p == 0 ? sums[j * L + l] : -sums[j * L + plane + l];
   reflectors_T<R, P>(sums, diagonal, columns, out.signs, out.minus_T, out.minus_TH);
 }
 
@@ -173,7 +171,7 @@ void block_in_lanes(R* slab, Index rows, int columns, const Staircase<R>* stairs
 template <class R, int P, int N = static_cast<int>(VL<R>)>
 void block_by_groups(R* slab, Index rows, Index columns, int lanes, const Staircase<R>* stairs, R* work,
                      const Reflectors<R>& out, const LinesAhead<R>& ahead) {
-  if constexpr (N >= least_lanes<R> && slab_columns<R, P> > widest_staircase) {
+  if constexpr (N >= least_lanes<R> && slab_columns < R, P >> widest_staircase) {
     if (lanes < N) return block_by_groups<R, P, N / 2>(slab, rows, columns, lanes, stairs, work, out, ahead);
     block_in_lanes<R, P, N>(slab, rows, static_cast<int>(columns), stairs, work, out, ahead);
   }
