@@ -19,18 +19,34 @@ double scattered(std::int64_t i, std::int64_t j) {
   return static_cast<double>(static_cast<std::int64_t>(x ^ (x >> 31))) / 9223372036854775808.0;
 }
 
-// Replaces the columns of Y of which only rounding errors are left (they were of length 1 before Q was taken out) by
-// others, with nothing of them in U: their rows of S are zero. A column that is merely short stays, since its row of S
-// need not be small, and is of length 1 again after the next factorization.
-template <class T> void replace_lost(View<T> Y, View<T> S, Queue& q) {
+// Replaces columns of Y that are shorter than 1/2 (they were of length 1 before Q was taken out) by others, with nothing of
+// them in U = Q C + Y S: their rows of S are zero. Only those which U can do without: because next to nothing of the column
+// is left, or because its row of S is a rounding error in every column of U (once: `replaced` of them stay, however short).
+// Others stay; after the next factorization they are of length 1 again.
+template <class T> void replace_lost(View<T> Y, View<T> C, View<T> S, std::vector<bool>& replaced, Queue& q) {
   const std::int64_t m = Y.rows, p = Y.cols;
-  const real_t<T> least = 16 * std::numeric_limits<real_t<T>>::epsilon();
+  const real_t<T> least = 16 * std::numeric_limits<real_t<T>>::epsilon(),
+                  negligible = least * std::sqrt(static_cast<real_t<T>>(m));
   Matrix<T> gram(p, p, q);
   gemm(adjoint<T>, Op::NoTrans, T(1), Y, Y, T(0), gram.view(), q);
-  std::vector<T> G(static_cast<std::size_t>(p * p)), column(static_cast<std::size_t>(m));
+  std::vector<T> G(static_cast<std::size_t>(p * p)), weights(G.size()), column(static_cast<std::size_t>(m));
   to_host<T>(gram, {G.data(), p, p, p}, q);
+  to_host<T>(S, {weights.data(), p, p, p}, q);
+  std::vector<real_t<T>> size(static_cast<std::size_t>(p));  // of U's columns
+  for (std::int64_t l = 0; l < p; ++l)
+    size[static_cast<std::size_t>(l)] = std::max(lange(Norm::Max, C.col(l), q), lange(Norm::Max, S.col(l), q));
   for (std::int64_t j = 0; j < p; ++j) {
-    if (!(std::real(G[static_cast<std::size_t>(j + j * p)]) < least * least)) continue;
+    const auto column_j = static_cast<std::size_t>(j);
+    const real_t<T> square = std::real(G[static_cast<std::size_t>(j + j * p)]);
+    bool lost = square < least * least;
+    if (!lost && square < real_t<T>(0.25) && !replaced[column_j]) {
+      lost = true;
+      for (std::int64_t l = j; l < p; ++l)
+        lost = lost && std::abs(weights[static_cast<std::size_t>(j + l * p)]) <=
+                           negligible * size[static_cast<std::size_t>(l)];
+    }
+    if (!lost) continue;
+    replaced[column_j] = true;
     const double length = std::sqrt(static_cast<double>(m) / 3);
     for (std::int64_t i = 0; i < m; ++i)
       column[static_cast<std::size_t>(i)] = T(static_cast<real_t<T>>(scattered(i, j) / length));
@@ -44,18 +60,20 @@ template <class T> void replace_lost(View<T> Y, View<T> S, Queue& q) {
 template <class T> void orthogonal_complement(View<T> Q, View<T> Y, View<T> C, View<T> S, Queue& q) {
   const std::int64_t n = Q.cols, p = Y.cols;
   if (p == 0) return;
-  constexpr int most_passes = 6;
+  // Three do, but where many columns depend on each other and directions are lost again and again.
+  const std::int64_t passes = 6, most_passes = passes + 2 * p;
   const real_t<T> small = 8 * std::numeric_limits<real_t<T>>::epsilon();
+  std::vector<bool> replaced(static_cast<std::size_t>(p));
   Matrix<T> tau(p, 1, q), part(n, p, q), factor(p, p, q), product(p, p, q);
   laset(Uplo::General, T(0), T(0), C, q);
   laset(Uplo::General, T(0), T(1), S, q);
-  for (int pass = 0; pass < most_passes; ++pass) {
+  for (std::int64_t pass = 0; pass < most_passes; ++pass) {
     // Y -= Q (Q^H Y), C += (Q^H Y) S
     gemm(adjoint<T>, Op::NoTrans, T(1), Q, Y, T(0), part.view(), q);
     gemm(Op::NoTrans, Op::NoTrans, T(-1), Q, part.view(), T(1), Y, q);
     gemm(Op::NoTrans, Op::NoTrans, T(1), part.view(), S, T(1), C, q);
     const real_t<T> left = pass == 0 ? 1 : lange(Norm::Max, part.view(), q);
-    if (pass > 0 && left > real_t<T>(0.1)) replace_lost(Y, S, q);
+    if (pass > 0 && left > real_t<T>(0.1)) replace_lost(Y, C, S, replaced, q);
     // Y = Y F, S = F S
     geqrf(Y, tau.view(), q);
     copy_upper(Y({0, p}, {0, p}), factor.view(), q);
@@ -63,6 +81,7 @@ template <class T> void orthogonal_complement(View<T> Q, View<T> Y, View<T> C, V
     gemm(Op::NoTrans, Op::NoTrans, T(1), factor.view(), S, T(0), product.view(), q);
     copy_upper(product.view(), S, q);
     if (pass > 0 && !(left > small)) return;  // also for NaN
+    if (pass >= passes - 1 && !(left > real_t<T>(0.1))) return;
   }
 }
 
