@@ -215,7 +215,7 @@ TEST_P(CApi, UnknownLettersAndMethodsAreErrorsAndLowerCaseIsNot) {
   EXPECT_STATUS(devobj_getrs('Q', h[0], h[3], h[1]), DEVOBJ_INVALID_ARGUMENT, "getrs: op is 'Q'");
   EXPECT_STATUS(devobj_ormqr('L', 'X', h[0], h[4], h[1]), DEVOBJ_INVALID_ARGUMENT, "ormqr: op is 'X'");
   EXPECT_STATUS(devobj_gels('X', h[0], h[1], automatic, 0, &info), DEVOBJ_INVALID_ARGUMENT, "gels: op is 'X'");
-  for (int bad : {-1, 7, 1000}) {
+  for (int bad : {-1, 8, 1000}) {
     const std::string text = std::string("method is ").append(std::to_string(bad));
     EXPECT_STATUS(devobj_getrf(h[0], h[3], static_cast<devobj_method>(bad), 0, &info), DEVOBJ_INVALID_ARGUMENT, "getrf: " + text);
     EXPECT_STATUS(devobj_gesv(h[0], h[3], h[1], static_cast<devobj_method>(bad), 0, &info), DEVOBJ_INVALID_ARGUMENT, "gesv: " + text);
@@ -227,6 +227,7 @@ TEST_P(CApi, UnknownLettersAndMethodsAreErrorsAndLowerCaseIsNot) {
   EXPECT_STATUS(devobj_gesv(h[0], h[3], h[1], automatic, -1, &info), DEVOBJ_INVALID_ARGUMENT, "gesv: block is -1");
   EXPECT_STATUS(devobj_gesv(h[0], h[3], h[1], DEVOBJ_METHOD_GIVENS, 0, &info), DEVOBJ_INVALID_ARGUMENT, "gesv: method 'givens'");
   EXPECT_STATUS(devobj_gesv_mixed(h[0], h[3], h[1], DEVOBJ_METHOD_GIVENS, 0, &info, &info), DEVOBJ_INVALID_ARGUMENT, "gesv_mixed: method 'givens'");
+  EXPECT_STATUS(devobj_getrf(h[0], h[3], DEVOBJ_METHOD_RANDOMIZED, 0, &info), DEVOBJ_INVALID_ARGUMENT, "getrf: method 'randomized'");
   EXPECT_STATUS(devobj_geqrf(h[0], h[4], automatic, -1, &info), DEVOBJ_INVALID_ARGUMENT, "geqrf: block is -1");
   EXPECT_EQ(info, -77);
   EXPECT_EQ(number, -77);
