@@ -1,14 +1,11 @@
 // Draws of one number and of a few: numbers made ahead are those that a long draw has, bit for bit, whatever comes in
 // between. EVERYWHERE: single numbers are made by the calling thread, for generators of every place.
-#include <atomic>
 #include <functional>
-#include <limits>
 #include <thread>
 
-#include "devObjCpp/injected.hpp"
 #include "failing_allocations.hpp"
 #include "kernels/host/simd.hpp"
-#include "rng_support.hpp"
+#include "rng_few.hpp"
 
 using namespace devobj;
 using namespace devobj::test;
@@ -17,68 +14,6 @@ namespace {
 
 class RngFew : public InEachPlace {};
 DEVOBJ_IN_EACH_PLACE(RngFew);
-
-constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
-
-/// Calls f(name, words a number takes, one, many) with one(rng) a single number and many(rng, A, queue) a draw.
-template <class F>
-void for_each_single(F&& f) {
-  using I = std::int32_t;
-  const auto real = [&]<class T>(T, const std::string& type) {
-    constexpr std::uint64_t words = sizeof(T) / 4;
-    f(
-        "uniform" + type, words, [](Rng& r) { return r.uniform<T>(); },
-        [](Rng& r, View<T> A, Queue& q) { r.uniform<T>(A, q); });
-    f(
-        "uniform (-3, 5)" + type, words, [](Rng& r) { return r.uniform<T>(-3, 5); },
-        [](Rng& r, View<T> A, Queue& q) { r.uniform<T>(-3, 5, A, q); });
-    f(
-        "normal" + type, words, [](Rng& r) { return r.normal<T>(); },
-        [](Rng& r, View<T> A, Queue& q) { r.normal<T>(A, q); });
-    f(
-        "normal 2, 3" + type, words, [](Rng& r) { return r.normal<T>(2, 3); },
-        [](Rng& r, View<T> A, Queue& q) { r.normal<T>(2, 3, A, q); });
-    f(
-        "lognormal" + type, words, [](Rng& r) { return r.lognormal<T>(T(0.5), T(1.5)); },
-        [](Rng& r, View<T> A, Queue& q) { r.lognormal<T>(T(0.5), T(1.5), A, q); });
-    f(
-        "exponential" + type, words, [](Rng& r) { return r.exponential<T>(2); },
-        [](Rng& r, View<T> A, Queue& q) { r.exponential<T>(2, A, q); });
-  };
-  real(float{}, ", float");
-  real(double{}, ", double");
-  f(
-      "dice", std::uint64_t{1}, [](Rng& r) { return r.integer(1, 6); },
-      [](Rng& r, View<I> A, Queue& q) { r.integers(1, 6, A, q); });
-  // 37 % of the words are rejected
-  f(
-      "many integers", std::uint64_t{1}, [](Rng& r) { return r.integer(lowest, 0x20000000); },
-      [](Rng& r, View<I> A, Queue& q) { r.integers(lowest, 0x20000000, A, q); });
-  f(
-      "poisson", std::uint64_t{1}, [](Rng& r) { return r.poisson(20); },
-      [](Rng& r, View<I> A, Queue& q) { r.poisson(20, A, q); });
-  f(
-      "poisson, large mean", std::uint64_t{4}, [](Rng& r) { return r.poisson(2000); },
-      [](Rng& r, View<I> A, Queue& q) { r.poisson(2000, A, q); });
-  f(
-      "bernoulli", std::uint64_t{1}, [](Rng& r) { return static_cast<I>(r.bernoulli(0.3)); },
-      [](Rng& r, View<I> A, Queue& q) { r.bernoulli<I>(0.3, A, q); });
-  f(
-      "words", std::uint64_t{1}, [](Rng& r) { return static_cast<I>(r.word()); },
-      [](Rng& r, View<I> A, Queue& q) { r.words(A, q); });
-}
-
-/// The value that one() returns.
-template <class One>
-using ValueOf = std::decay_t<std::invoke_result_t<One, Rng&>>;
-
-/// `count` numbers of a long draw after `skipped` words.
-template <class T, class Many>
-std::vector<T> long_draw(Many&& many, Generator kind, std::uint64_t skipped, std::int64_t count, Queue& q) {
-  Rng rng(q, kind, 31, 2);
-  rng.skip(skipped);
-  return drawn<T>(count, q, [&](View<T> A) { many(rng, A, q); });
-}
 
 TEST_P(RngFew, SingleNumbersAreThoseOfALongDraw) {
   constexpr std::int64_t count = 1000;
@@ -123,27 +58,6 @@ TEST_P(RngFew, DrawsOfAnyLengthsInTurnAreOneLongDraw) {
     }
   });
 }
-
-/// A generator that makes numbers ahead beside one that is made anew, at the same place, for every number.
-class Checked {
- public:
-  Checked(Queue& q, Generator kind) : q_(q), kind_(kind), rng_(q, kind, 5, 1) {}
-  Rng& rng() { return rng_; }
-  template <class One>
-  void expect_the_same(const char* what, One&& one) {
-    Rng anew(q_, kind_, rng_.seed(), rng_.stream());
-    anew.skip(rng_.position());
-    const auto expected = one(anew), actual = one(rng_);
-    EXPECT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0)
-        << what << ", " << name_of(kind_) << ": " << actual << ", expected " << expected;
-    EXPECT_EQ(rng_.position(), anew.position()) << what;
-  }
-
- private:
-  Queue& q_;
-  Generator kind_;
-  Rng rng_;
-};
 
 TEST_P(RngFew, DistributionsAndParametersInTurn) {
   for (const Generator kind : own_generators()) {
@@ -203,159 +117,6 @@ TEST_P(RngFew, SkippingSavingAndSeedingInTheMiddle) {
       for (int i = 0; i < 3; ++i) checked.expect_the_same("of another stream", normal);
       for (int i = 0; i < 100; ++i) rng.normal();
     }
-  }
-}
-
-/// One number of an object of one element, as a value.
-template <class T, class Many>
-T drawn_one(Many&& many, Rng& rng, Queue& q) {
-  return drawn<T>(1, q, [&](View<T> A) { many(rng, A, q); })[0];
-}
-
-/// Draws into objects of one element, of all kinds, with single numbers and other lengths in between.
-TEST_P(RngFew, ObjectsOfOneElementInTurn) {
-  for (const Generator kind : own_generators()) {
-    Checked checked(q(), kind);
-    std::vector<std::function<void()>> draws;
-    for_each_single([&](const std::string& name, std::uint64_t, auto one, auto many) {
-      using T = ValueOf<decltype(one)>;
-      draws.push_back([&checked, many, name, this] {
-        checked.expect_the_same((name + ", an object").c_str(), [&](Rng& r) { return drawn_one<T>(many, r, q()); });
-      });
-      draws.push_back([&checked, one, name] { checked.expect_the_same(name.c_str(), one); });
-      draws.push_back([&checked, many, name, this] {
-        checked.expect_the_same((name + ", the second of two").c_str(),
-                                [&](Rng& r) { return drawn<T>(2, q(), [&](View<T> A) { many(r, A, q()); })[1]; });
-      });
-    });
-    std::uint32_t choice = 11;
-    const int steps = kind == Generator::philox ? 4000 : 300;
-    for (int step = 0; step < steps && !HasFailure(); ++step) {
-      choice = choice * 1664525u + 1013904223u;
-      draws[(step % 200 < 150 ? step / 70 : choice >> 24) % draws.size()]();
-      if (step % 97 == 96) checked.rng().skip(choice >> 28);
-    }
-  }
-}
-
-/// A draw is of one number if its view has one element, whatever matrix that lies in; one of no elements uses up nothing.
-TEST_P(RngFew, ViewsOfOneElementAndOfNone) {
-  constexpr std::int32_t canary = 77;
-  for (const Generator kind : own_generators()) {
-    Rng rng(q(), kind, 3);
-    const auto expected = long_draw<std::int32_t>([](Rng& r, View<std::int32_t> A, Queue& queue) { r.words(A, queue); },
-                                                  kind, 0, 400, q());
-    rng.seed(31, 2);
-    std::vector<std::int32_t> host(5 * 4, canary), wanted(5 * 4, canary);
-    Matrix<std::int32_t> M(5, 4, q());
-    to_device<std::int32_t>({host.data(), 5, 4, 5}, M, q());
-    std::size_t next = 0;
-    const View<std::int32_t> all = M.view();
-    for (int round = 0; round < 20; ++round) {
-      for (const std::int64_t i : {2, 0, 4})
-        for (const std::int64_t j : {1, 3}) {
-          rng.words(all({i, i + 1}, {j, j + 1}), q());
-          wanted[static_cast<std::size_t>(i + 5 * j)] = expected[next++];
-        }
-      rng.words(all({0, 0}, {0, 1}), q());
-      rng.words(all({0, 1}, {2, 2}), q());
-      rng.words({}, q());
-      rng.words(all({1, 2}, {1, 4}), q());  // a row: elements five apart
-      for (std::size_t j = 1; j < 4; ++j) wanted[1 + 5 * j] = expected[next++];
-      EXPECT_EQ(rng.position(), next);
-    }
-    to_host<std::int32_t>(M, {host.data(), 5, 4, 5}, q());
-    EXPECT_EQ(host, wanted) << name_of(kind);
-  }
-}
-
-/// Numbers made ahead are taken only where the queue's turn is the caller's: work that is waiting stays first.
-TEST_P(RngFew, ADrawOnAQueueWithAThreadWaitsItsTurn) {
-  if (q().on_cuda()) GTEST_SKIP() << "skipped: a matter of the host";
-  Queue worker(Backend::host, {HostMode::worker}), other(Backend::host, {HostMode::synchronous});
-  for (const Generator kind : own_generators()) {
-    Rng rng(q(), kind, 8), twin(q(), kind, 8);
-    const auto expected = words_of(twin, 70, q());
-    Matrix<std::int32_t> A(1, 1, worker);
-    std::vector<std::int32_t> words;
-    const auto on = [&](Queue& queue) {
-      rng.words(A, queue);
-      queue.wait();
-      words.push_back(*A.data);
-    };
-    for (int i = 0; i < 20; ++i) words.push_back(static_cast<std::int32_t>(rng.word()));
-    for (int i = 0; i < 10; ++i) on(i % 2 == 0 ? q() : other);
-    on(worker);  // has the lanes of `state` there
-    *A.data = 0;
-    std::atomic<bool> go = false;
-    worker.submit("hold", [&] {
-      while (!go) std::this_thread::yield();
-    });
-    rng.words(A, worker);
-    EXPECT_EQ(rng.position(), 32u);
-    EXPECT_EQ(*A.data, 0) << "drawn before the queue's earlier work, " << name_of(kind);
-    go = true;
-    worker.wait();
-    words.push_back(*A.data);
-    for (int i = 0; i < 30; ++i) on(i % 3 == 0 ? worker : i % 3 == 1 ? q() : other);
-    for (int i = 0; i < 8; ++i) words.push_back(static_cast<std::int32_t>(rng.word()));
-    expect_same_bits(words, expected, name_of(kind));
-  }
-}
-
-/// Numbers made ahead go with a generator that is moved, to another thread too.
-TEST_P(RngFew, MovedGeneratorsGoOn) {
-  for (const Generator kind : own_generators()) {
-    Rng twin(q(), kind, 8), first(q(), kind, 8), second(q());
-    const auto expected = words_of(twin, 300, q());
-    std::vector<std::int32_t> words;
-    const auto draw = [&](Rng& rng, int count) {
-      for (int i = 0; i < count; ++i) words.push_back(static_cast<std::int32_t>(rng.word()));
-    };
-    draw(first, 50);
-    for (int i = 0; i < 50; ++i) second.word();
-    second = std::move(first);
-    draw(second, 50);
-    Rng third = std::move(second);
-    draw(third, 1);
-    std::thread([&] { draw(third, 150); }).join();
-    draw(third, 49);
-    expect_same_bits(words, expected, name_of(kind));
-  }
-}
-
-/// A draw that fails when it has made some of its numbers leaves the position before those: the next draw is not one of
-/// them. (Lanes of `state` are made row by row, so that a draw over the end of one makes its numbers in two steps.)
-TEST_P(RngFew, AfterADrawThatFailsHalfway) {
-  if (q().on_cuda() || GetParam().host_mode != HostMode::synchronous)
-    GTEST_SKIP() << "skipped: a matter of draws in the calling thread";
-  for (const Generator kind : own_generators()) {
-    Rng whole(q(), kind, 6);
-    const std::uint64_t start = std::uint64_t{4} * random::lanes - 32;
-    whole.skip(start);
-    const auto expected = words_of(whole, 100, q());
-    Matrix<std::int32_t> A(60, 1, q());
-    int failures = 0;
-    for (bool failed = true; failed; failures += failed) {
-      Rng rng(q(), kind, 6);
-      rng.skip(start);
-      std::vector<std::int32_t> words;
-      for (int i = 0; i < 2; ++i) words.push_back(words_of(rng, 1, q())[0]);
-      injected::fail_work(failures + 1);
-      try {
-        rng.words(A, q());
-        failed = false;
-      } catch (const Error& e) {
-        EXPECT_EQ(e.status(), Status::device_error);
-        EXPECT_EQ(rng.position(), start + 2);
-      }
-      injected::fail_work(0);
-      if (!failed) words.insert(words.end(), A.data, A.data + 60);
-      while (words.size() < 100)
-        words.push_back(words.size() % 2 == 0 ? words_of(rng, 1, q())[0] : static_cast<std::int32_t>(rng.word()));
-      expect_same_bits(words, expected, std::string(name_of(kind)) + ", failures: " + std::to_string(failures));
-    }
-    EXPECT_GE(failures, kind == Generator::state ? 2 : 1);
   }
 }
 
