@@ -72,4 +72,22 @@ void expect_as_double(const Solved<T>& s, const Solved<T>& d, std::int64_t itera
   expect_same(s.pivots, d.pivots, what + ": ipiv");
 }
 
+/// Matrices of all kinds are solved as well as by gesv, or by gesv.
+template <class T>
+void expect_gallery(Queue& q, LuOptions options) {
+  const std::int64_t n = 60;
+  for (auto& [name, A, by, grows] : gallery<T>(n, n)) {
+    if (grows || name == "subnormal pivots" || name == "all subnormal" || name == "columns of all sizes") continue;
+    const auto B = rounded<T>(product(Op::NoTrans, precise(A), Op::NoTrans, precise(random<T>(n, 2, 6))));
+    const Solved<T> s = solve(A, B, q, options);
+    if (s.result.iterations < 0) {
+      expect_as_double(s, solve_double(A, B, q), s.result.iterations, name);
+    } else {
+      EXPECT_EQ(s.result.info, 0) << name;
+      expect_same(s.A, A, name + ": A");
+      EXPECT_LE(solve_residual(Op::NoTrans, A, s.X, B), residual_bound) << name;
+    }
+  }
+}
+
 }  // namespace devobj::test
