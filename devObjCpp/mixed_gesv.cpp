@@ -62,7 +62,6 @@ class RandomizedFactors {
         sizes_(n_, 2, q),
         order_(LU_.rows, 1, q),
         info_(1, 1, q),
-        misfit_(1, 1, q),
         math_(options.math) {}
 
   void set(View<T> A, std::int32_t* misfit, Queue& q) {
@@ -77,7 +76,7 @@ class RandomizedFactors {
     return info;
   }
   void solve(View<T> R, bool add, View<T> X, Queue& q) {
-    mix_rows(R, rows(), order_.data, D_.view(), misfit_.data, q);
+    mix_rows(R, rows(), order_.data, D_.view(), q);
     solve_triangles(LU_.view(), D_.view(), math_, q);
     mix_solution(D_.view(), columns(), add, X, q);
   }
@@ -95,7 +94,7 @@ class RandomizedFactors {
   std::int64_t n_;
   Matrix<single_t<T>> LU_, D_;
   Matrix<double> sizes_;
-  Matrix<std::int32_t> order_, info_, misfit_;
+  Matrix<std::int32_t> order_, info_;
   Math math_;
 };
 
@@ -116,10 +115,9 @@ std::int64_t solve_refined(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue&
   if (factors.factor(q) > 0) return mixed::singular;
 
   std::vector<double> before(nrhs);
-  lacpy(Uplo::General, B, R.view(), q);
   for (std::int64_t iteration = 0;; ++iteration) {
     // X += A^-1 R by the single precision factors,  R = B - A X
-    factors.solve(R.view(), iteration > 0, X.view(), q);
+    factors.solve(iteration > 0 ? R.view() : B, iteration > 0, X.view(), q);
     lacpy(Uplo::General, B, R.view(), q);
     if (nrhs == 1)
       gemv(Op::NoTrans, T(-1), A, X.view(), T(1), R.view(), q);

@@ -27,11 +27,10 @@ void mix_matrix(View<T> A, const double* rows, const double* columns, View<singl
 }
 
 template <class T>
-void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, std::int32_t* misfit,
-              Queue& q) {
+void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, Queue& q) {
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::mix_rows(B, rows, order, D, misfit, q);
-  host::mix_rows(B, rows, order, D, misfit, q);
+    if (q.on_cuda()) return cuda::mix_rows(B, rows, order, D, q);
+  host::mix_rows(B, rows, order, D, q);
 }
 
 template <class T>

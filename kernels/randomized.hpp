@@ -34,8 +34,7 @@ inline constexpr std::size_t window_lu_memory = 152 * 1024;
                   Queue& q);                                                                                            \
   /* Row i of D = row order[i] (from 0) of U^T R B. (butterfly) */                                                      \
   template <class T>                                                                                                    \
-  void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, std::int32_t* misfit,    \
-                Queue& q);                                                                                              \
+  void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, Queue& q);               \
   /* X = C V D, or X += C V D if `add`. (butterfly) */                                                                  \
   template <class T>                                                                                                    \
   void mix_solution(View<single_t<T>> D, const double* columns, bool add, View<T> X, Queue& q);                         \

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(threads)
 // A thread makes an element of D, blockIdx.y goes along the columns.
 template <class E, class F>
 __global__ void __launch_bounds__(threads)
-    mix_rows_kernel(Block<E> B, const double* rows, const std::int32_t* order, Block<F> D, std::int32_t* misfit) {
+    mix_rows_kernel(Block<E> B, const double* rows, const std::int32_t* order, Block<F> D) {
   const std::int64_t i = blockIdx.x * std::int64_t(threads) + threadIdx.x;
   if (i >= D.rows) return;
   const std::int64_t n = B.rows, quarter = D.rows / 4, g = order[i] % quarter, mine = order[i] / quarter;
@@ -74,13 +74,11 @@ __global__ void __launch_bounds__(threads)
   double power[4];
 #pragma unroll
   for (int a = 0; a < 4; ++a) power[a] = g + a * quarter < n ? power_to_one(rows[g + a * quarter]) : 1;
-  bool fit = true;
   for (std::int64_t j = blockIdx.y; j < B.cols; j += gridDim.y) {
     E x[4];
 #pragma unroll
     for (int a = 0; a < 4; ++a) {
       x[a] = g + a * quarter < n ? B(g + a * quarter, j) : from_parts<E>(0);
-      fit = fit && fits_single(x[a]);
       x[a] = scaled(x[a], power[a]);
     }
     of_parts(x, [&](double(&part)[4]) { mix(of_rows, part); });
@@ -90,7 +88,6 @@ __global__ void __launch_bounds__(threads)
       if (mine == a) result = x[a];
     D(i, j) = to_single(result);
   }
-  if (!fit) *misfit = 1;
 }
 
 // A thread has elements g, g + quarter, ... of X, blockIdx.y goes along the columns.
@@ -135,12 +132,10 @@ void mix_matrix(View<T> A, const double* rows, const double* columns, View<singl
 }
 
 template <class T>
-void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, std::int32_t* misfit,
-              Queue& q) {
-  DeviceScope scope(q.device());
-  fill_bytes(misfit, 0, sizeof(std::int32_t), q.stream());
+void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, Queue& q) {
   if (B.empty()) return;
-  mix_rows_kernel<<<grid_of(D.rows, B.cols), threads, 0, stream_of(q)>>>(block_of(B), rows, order, block_of(D), misfit);
+  DeviceScope scope(q.device());
+  mix_rows_kernel<<<grid_of(D.rows, B.cols), threads, 0, stream_of(q)>>>(block_of(B), rows, order, block_of(D));
   q.launched("mix_rows");
 }
 
@@ -153,9 +148,9 @@ void mix_solution(View<single_t<T>> D, const double* columns, bool add, View<T> 
   q.launched("mix_solution");
 }
 
-#define INSTANTIATE(T)                                                                                              \
-  template void mix_matrix<T>(View<T>, const double*, const double*, View<single_t<T>>, std::int32_t*, Queue&);     \
-  template void mix_rows<T>(View<T>, const double*, const std::int32_t*, View<single_t<T>>, std::int32_t*, Queue&); \
+#define INSTANTIATE(T)                                                                                          \
+  template void mix_matrix<T>(View<T>, const double*, const double*, View<single_t<T>>, std::int32_t*, Queue&); \
+  template void mix_rows<T>(View<T>, const double*, const std::int32_t*, View<single_t<T>>, Queue&);            \
   template void mix_solution<T>(View<single_t<T>>, const double*, bool, View<T>, Queue&);
 DEVOBJ_FOR_EACH_DOUBLE(INSTANTIATE)
 #undef INSTANTIATE

@@ -133,12 +133,11 @@ TEST_P(Butterflies, MixAsTheirMatrices) {
           Dense<std::int32_t>::from(order, 1, [&](auto i, auto) { return std::int32_t(place(i)); });
       Padded<T> b(B, q());
       Padded<S> d(Dense<S>(order, 2, 77), q());
-      Padded<std::int32_t> p(places, q()), misfit(Dense<std::int32_t>(1, 1, -7), q());
+      Padded<std::int32_t> p(places, q());
       const double *of_rows = mixed.rows.view().data, *of_columns = mixed.columns.view().data;
       if constexpr (cuda_built)
-        if (q().on_cuda()) cuda::mix_rows<T>(b.view(), of_rows, p.view().data, d.view(), misfit.view().data, q());
-      if (!q().on_cuda()) host::mix_rows<T>(b.view(), of_rows, p.view().data, d.view(), misfit.view().data, q());
-      EXPECT_EQ(misfit.read("misfit")[0], 0) << what;
+        if (q().on_cuda()) cuda::mix_rows<T>(b.view(), of_rows, p.view().data, d.view(), q());
+      if (!q().on_cuda()) host::mix_rows<T>(b.view(), of_rows, p.view().data, d.view(), q());
       Dense<T> D(order, 2);
       double largest_row = 0;
       for (std::int64_t i = 0; i < n; ++i) largest_row = std::max(largest_row, power_to_one(rows[i]));
