@@ -48,10 +48,17 @@ void window_panel(View<S> A, std::int64_t offset, std::int32_t* source, std::int
 }
 
 template <class S>
-void window_exchange(const std::int32_t* source, View<S> A, View<S> top, Queue& q) {
+void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, View<S> V, Queue& q) {
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::window_exchange(source, A, top, q);
-  host::window_exchange(source, A, top, q);
+    if (q.on_cuda()) return cuda::window_next(source, LU, B, A, low, V, q);
+  host::window_next(source, LU, B, A, low, V, q);
+}
+
+template <class S>
+void window_exchange(const std::int32_t* source, View<S> A, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::window_exchange(source, A, q);
+  host::window_exchange(source, A, q);
 }
 
 template <class S>

@@ -17,9 +17,8 @@ inline constexpr std::int64_t window_panel_cols = is_complex<S> ? 64 : 128;
 inline constexpr std::int64_t window_rows = 256;
 
 namespace cuda {
-/// Whether a block of the GPU can have as much shared memory as window_panel and triangle_inverses need.
+/// Whether the GPU has the clusters that window_panel needs.
 bool window_lu_possible(const Queue& q);
-inline constexpr std::size_t window_lu_memory = 152 * 1024;
 }  // namespace cuda
 
 #define DEVOBJ_RANDOMIZED_PRIMITIVES                                                                                    \
@@ -43,10 +42,15 @@ inline constexpr std::size_t window_lu_memory = 152 * 1024;
      (from 1) with a zero pivot, unless it is positive already; A is not to be used then. (window_panel) */ \
   template <class S>                                                                                                    \
   void window_panel(View<S> A, std::int64_t offset, std::int32_t* source, std::int32_t* info, Queue& q);                \
-  /* Row i of A = the old row source[i]; the first rows go to the rows of `top` instead. S may be int32.              \
-     (window_exchange) */ \
+  /* For columns right of a panel, whose rows in its window are A and the next ones below `low`. LU is the panel in the \
+     window, K columns and no fewer rows; B (at most window_panel_cols rows) is its rows beside `low`, not divided by  \
+     U yet. Rows of A exchanged by window_panel's source; A's first K rows U12 = L^-1 A12, the others -= L21 U12;      \
+     V = U^-1 U12; low -= B V. (window_next) */ \
   template <class S>                                                                                                    \
-  void window_exchange(const std::int32_t* source, View<S> A, View<S> top, Queue& q);                                   \
+  void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, View<S> V, Queue& q);     \
+  /* Row i of A = the old row source[i]. S may be int32. (window_exchange) */ \
+  template <class S>                                                                                                    \
+  void window_exchange(const std::int32_t* source, View<S> A, Queue& q);                                                \
   /* L = the inverse of LU's unit lower triangle, U = that of its upper one, with zeros in the other triangles; at    \
      most window_panel_cols columns. (triangle_inverses) */ \
   template <class S>                                                                                                    \

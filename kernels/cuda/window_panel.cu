@@ -1,163 +1,174 @@
-// window_panel: LU of a panel with pivots from a window of rows, in one block.
+// window_panel: LU of a panel with pivots from a window of rows, in one cluster.
 //
-// A row is held by four neighbouring lanes, its column c by lane c % 4 of them, in registers: slot 0 is the column of the step
-// or the one before the next. After four steps the slots move up by one, so that the same instructions serve all columns.
+//   block   0    1    2   ...     A block holds a strip of columns, a thread a row of them in registers, from the first step to
+//         +----+----+----+----    the last. The blocks factor their strips in turn. In each step
+//         | LU |    |    |          search   each warp publishes its largest |a|, and that row        - barrier -
+//         |    |    |    |          follow   all find the largest of these, l = a / pivot, a -= l u
+//         +----+----+----+----    then all blocks to the right get the strip's L from its block's shared memory and follow:
+//                                   U = L11^-1 A12 for the rows that were pivots, a -= L U for those that were not.
 //
-//   search     |a| of the step's column: the largest of each warp goes to shared memory       - barrier -
-//   publish    all warps find the largest; the pivot's lanes store its row and its inverse      - barrier -
-//   eliminate  l = a / pivot, the next column first, whose search comes at once, then the others
-//
-// L and U gather in shared memory, each row at its old place, and rows are exchanged on the way out.
+// Rows stay where they are until the panel is written.
 #include "kernels/cuda/arithmetic.cuh"
-#include "kernels/cuda/shared_memory.hpp"
+#include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/single_precision.cuh"
 #include "kernels/randomized.hpp"
 
 namespace devobj::cuda {
 namespace {
 
-constexpr int most_rows = static_cast<int>(window_rows), lanes_of_row = 4;
-constexpr int threads = most_rows * lanes_of_row, warps = threads / warp_size;
-constexpr int pitch = most_rows + 8;  // of a column, so that a row's four lanes meet four groups of banks
+constexpr int most_rows = static_cast<int>(window_rows), threads = most_rows, warps = threads / warp_size;
 
 template <class E>
 struct Memory {
-  static constexpr int cols = is_device_complex<E> ? 64 : 128, slots = cols / lanes_of_row;
-  static constexpr int pad = 16 / sizeof(E);
-  E tile[cols][pitch];                     // L and U, by columns
-  E pivot_row[lanes_of_row][slots + pad];  // from the step's column on
-  E inverse;                               // of the pivot
-  unsigned size[warps];                    // bits of the largest |a| of a warp's rows, plus 1; 0: there is none
-  int row[warps];                          // where it is
-  int left_over[warps];                    // rows that never were pivots
-  int source[most_rows];
+  static constexpr int width = is_device_complex<E> ? 8 : 16;  // of a strip
+  E l[width][most_rows];
+  int step[most_rows];  // in which the row was the strip's pivot, or -1
+  int pivot[width];     // the row
+  // for every other step: of each warp
+  alignas(16) E row_of[2][warps][width];
+  E inverse[2][warps];
+  unsigned size[2][warps];  // bits of |a|, plus 1; 0: there is none
+  int row[2][warps];
+  // to follow another block's strip
+  E L11[width][width];
+  alignas(16) E A12[width][width];
+  alignas(16) E U12[width][width];
+  int left_over[warps];  // rows that never were pivots
 };
 
-/// One thread of the elimination.
+/// A row of a strip.
 template <class E>
-struct Worker {
+struct Row {
   using Shared = Memory<E>;
-  static constexpr int slots = Shared::slots;
-  Shared& memory;
-  int lane, warp, row, quarter;
-  bool active;  // the row is not a pivot yet
-  E a[slots];
+  static constexpr int width = Shared::width;
+  int row, lane, warp;
+  int place;  // among the panel's rows in the end, or -1
+  E a[width];
 
-  /// The largest of the warp's rows, column x being with lanes `owner`.
-  __device__ void search(E x, int owner) {
-    unsigned size = 0;
-    if (active && quarter == owner) size = (__float_as_uint(magnitude(x)) & 0x7fffffffu) + 1;
-    const unsigned largest = __reduce_max_sync(all_lanes, size);
-    if (lane == __ffs(__ballot_sync(all_lanes, size == largest)) - 1) {
-      memory.size[warp] = largest;
-      memory.row[warp] = row;
-    }
-  }
-
-  /// Step j, whose column is slot 0 of lanes `owner`; `width` slots are in use.
-  template <int width, int owner>
-  __device__ void step(int j, int cols, std::int64_t offset, std::int32_t* info) {
-    __syncthreads();
-    const unsigned size = memory.size[lane];
-    const unsigned largest = __reduce_max_sync(all_lanes, size);
-    const int pivot = memory.row[__ffs(__ballot_sync(all_lanes, size == largest)) - 1];
-    if (row == pivot) {
-      if (quarter == owner) {
-        memory.inverse = inverse_of(a[0]);
-        if (is_zero(a[0])) atomicCAS(info, 0, static_cast<int>(offset + j + 1));
-        memory.source[j] = row;
+  /// LU of the block's own strip of `cols` columns, the first being column `first` of the panel.
+  __device__ void factor(Shared& memory, int cols, int first, std::int64_t offset, std::int32_t* info) {
+#pragma unroll
+    for (int k = 0; k < width; ++k) {
+      if (k >= cols) break;
+      const int turn = k % 2;
+      const unsigned size = place < 0 ? (__float_as_uint(magnitude(a[k])) & 0x7fffffffu) + 1 : 0;
+      const unsigned largest = __reduce_max_sync(all_lanes, size);
+      if (lane == __ffs(__ballot_sync(all_lanes, size == largest)) - 1) {
+        memory.size[turn][warp] = largest;
+        memory.row[turn][warp] = row;
+        memory.inverse[turn][warp] = inverse_of(a[k]);
+#pragma unroll
+        for (int c = k + 1; c < width; ++c) memory.row_of[turn][warp][c] = a[c];
       }
+      __syncthreads();
+      const unsigned of_warp = memory.size[turn][lane % warps];
+      const unsigned of_all = __reduce_max_sync(all_lanes, of_warp);
+      const int best = __ffs(__ballot_sync(all_lanes, of_warp == of_all)) - 1;
+      if (row == memory.row[turn][best]) {
+        place = first + k;
+        memory.step[row] = k;
+        memory.pivot[k] = row;
+        if (is_zero(a[k])) atomicCAS(info, 0, static_cast<int>(offset + first + k + 1));
+      }
+      if (place < 0) {
+        a[k] = product(a[k], memory.inverse[turn][best]);
+        memory.l[k][row] = a[k];
 #pragma unroll
-      for (int i = 0; i < width; ++i) memory.pivot_row[quarter][i] = a[i];
-      active = false;
+        for (int c = k + 1; c < width; ++c) a[c] = minus_product(a[c], a[k], memory.row_of[turn][best][c]);
+      }
     }
-    __syncthreads();
-
-    E l{};
-    if (active && quarter == owner) {
-      l = product(a[0], memory.inverse);
-      memory.tile[j][row] = l;
-    }
-    l = shuffle(l, lane - quarter + owner);
-    const E* const u = memory.pivot_row[quarter];
-    if constexpr (owner + 1 < lanes_of_row) {
-      a[0] = minus_product(a[0], l, u[0]);
-      search(a[0], owner + 1);
-#pragma unroll
-      for (int i = 1; i < width; ++i) a[i] = minus_product(a[i], l, u[i]);
-    } else {
-      a[0] = minus_product(a[1], l, u[1]);
-      search(a[0], 0);
-#pragma unroll
-      for (int i = 1; i + 1 < width; ++i) a[i] = minus_product(a[i + 1], l, u[i + 1]);
-    }
-    // the row of U
-    const int column = j - owner + static_cast<int>(threadIdx.x);
-    if (threadIdx.x < width * lanes_of_row && column >= j && column < cols)
-      memory.tile[column][pivot] = memory.pivot_row[threadIdx.x % lanes_of_row][threadIdx.x / lanes_of_row];
   }
 
-  /// Steps j to j + 4 (width - narrower) - 1.
-  template <int width, int narrower>
-  __device__ void steps(int& j, int cols, std::int64_t offset, std::int32_t* info) {
-    for (int round = narrower; round < width && j < cols; ++round) {
-      step<width, 0>(j, cols, offset, info);
-      if (++j < cols) step<width, 1>(j, cols, offset, info);
-      if (++j < cols) step<width, 2>(j, cols, offset, info);
-      if (++j < cols) step<width, 3>(j, cols, offset, info);
-      ++j;
+  /// The elimination by another block's strip.
+  __device__ void follow(Shared& memory, const Shared& there, int step) {
+    const int thread = row;
+    E l[width];
+#pragma unroll
+    for (int k = 0; k < width; ++k) l[k] = there.l[k][row];
+    if (thread < width * width) {
+      const int k = thread / width, earlier = thread % width;
+      if (earlier < k) memory.L11[k][earlier] = there.l[earlier][there.pivot[k]];
+    }
+    if (step >= 0)
+#pragma unroll
+      for (int c = 0; c < width; ++c) memory.A12[step][c] = a[c];
+    __syncthreads();
+    if (thread < width) {
+      E u[width];
+#pragma unroll
+      for (int k = 0; k < width; ++k) u[k] = memory.A12[k][thread];
+#pragma unroll
+      for (int earlier = 0; earlier < width; ++earlier)
+#pragma unroll
+        for (int k = earlier + 1; k < width; ++k) u[k] = minus_product(u[k], memory.L11[k][earlier], u[earlier]);
+#pragma unroll
+      for (int k = 0; k < width; ++k) memory.U12[k][thread] = u[k];
+    }
+    __syncthreads();
+    if (step >= 0) {
+#pragma unroll
+      for (int c = 0; c < width; ++c) a[c] = memory.U12[step][c];
+    } else if (place < 0) {
+#pragma unroll
+      for (int k = 0; k < width; ++k)
+#pragma unroll
+        for (int c = 0; c < width; ++c) a[c] = minus_product(a[c], l[k], memory.U12[k][c]);
     }
   }
 };
 
 template <class E>
-__global__ void __launch_bounds__(threads, 1)
+__global__ void __launch_bounds__(threads)
     window_panel_kernel(Block<E> A, std::int64_t offset, std::int32_t* source, std::int32_t* info) {
-  using Shared = Memory<E>;
-  constexpr int slots = Shared::slots;
-  extern __shared__ __align__(16) unsigned char raw_memory[];
-  Shared& memory = *reinterpret_cast<Shared*>(raw_memory);
-  const int thread = threadIdx.x, lane = thread % warp_size;
+  constexpr int width = Memory<E>::width;
+  __shared__ Memory<E> memory;
   const int rows = static_cast<int>(A.rows), cols = static_cast<int>(A.cols);
+  const int strips = (cols + width - 1) / width, rank = cluster_rank();
+  const int first = rank * width, mine = min(max(cols - first, 0), width);
+  const int thread = threadIdx.x;
 
-  for (int e = thread; e < Shared::cols * most_rows; e += threads) {
-    const int i = e % most_rows, j = e / most_rows;
-    memory.tile[j][i] = i < rows && j < cols ? A(i, j) : E{};
-  }
-  __syncthreads();
-  Worker<E> me{memory, lane, thread / warp_size, thread / lanes_of_row, lane % lanes_of_row};
-  me.active = me.row < rows;
+  Row<E> row{thread, thread % warp_size, thread / warp_size, thread < rows ? -1 : most_rows, {}};
 #pragma unroll
-  for (int i = 0; i < slots; ++i) me.a[i] = memory.tile[lanes_of_row * i + me.quarter][me.row];
+  for (int c = 0; c < width; ++c) row.a[c] = c < mine && thread < rows ? A(thread, first + c) : E{};
+  memory.step[thread] = -1;
 
-  me.search(me.a[0], 0);
-  int j = 0;
-  me.template steps<slots, slots * 3 / 4>(j, cols, offset, info);
-  me.template steps<slots * 3 / 4, slots / 2>(j, cols, offset, info);
-  me.template steps<slots / 2, slots / 4>(j, cols, offset, info);
-  me.template steps<slots / 4, 0>(j, cols, offset, info);
+  for (int strip = 0; strip < strips; ++strip) {
+    if (rank == strip) row.factor(memory, mine, first, offset, info);
+    cluster_arrive();
+    cluster_wait();
+    if (rank == strip) continue;
+    const Memory<E>& there = in_block(memory, strip);
+    const int step = there.step[thread];
+    if (rank > strip) row.follow(memory, there, step);
+    if (step >= 0) row.place = strip * width + step;
+  }
 
   // rows that never were pivots follow in their order
-  const unsigned others = __ballot_sync(all_lanes, me.active && me.quarter == 0);
-  if (lane == 0) memory.left_over[me.warp] = __popc(others);
+  const unsigned others = __ballot_sync(all_lanes, row.place < 0);
+  if (row.lane == 0) memory.left_over[row.warp] = __popc(others);
   __syncthreads();
-  if (me.active && me.quarter == 0) {
-    int place = cols + __popc(others & ((1u << lane) - 1));
-    for (int w = 0; w < me.warp; ++w) place += memory.left_over[w];
-    memory.source[place] = me.row;
+  if (row.place < 0) {
+    row.place = cols + __popc(others & ((1u << row.lane) - 1));
+    for (int w = 0; w < row.warp; ++w) row.place += memory.left_over[w];
+  }
+  // nobody looks into this block's memory any more
+  cluster_arrive();
+  cluster_wait();
+  if (thread < rows) {
+#pragma unroll
+    for (int c = 0; c < width; ++c) memory.l[c][row.place] = row.a[c];
+    if (rank == 0) source[row.place] = thread;
   }
   __syncthreads();
-  for (int e = thread; e < cols * most_rows; e += threads) {
-    const int i = e % most_rows, k = e / most_rows;
-    if (i < rows) A(i, k) = memory.tile[k][memory.source[i]];
-  }
-  if (thread < rows) source[thread] = memory.source[thread];
+  if (thread < rows)
+    for (int c = 0; c < mine; ++c) A(thread, first + c) = memory.l[c][thread];
 }
 
 }  // namespace
 
 bool window_lu_possible(const Queue& q) {
-  return shared_memory_limit(q.device()) >= window_lu_memory;
+  DeviceScope scope(q.device());
+  return clusters_usable(window_panel_kernel<float>);
 }
 
 template <class S>
@@ -167,12 +178,10 @@ void window_panel(View<S> A, std::int64_t offset, std::int32_t* source, std::int
   require(A.rows <= window_rows && A.cols <= window_panel_cols<S> && A.cols <= A.rows, "window_panel: A is ", A.rows,
           " x ", A.cols, ", at most ", window_rows, " x ", window_panel_cols<S>, ", not wider than tall");
   DeviceScope scope(q.device());
-  constexpr std::size_t bytes = sizeof(Memory<E>);
-  static_assert(bytes <= window_lu_memory);
-  const auto kernel = window_panel_kernel<E>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "window_panel");
-  kernel<<<1, threads, bytes, stream_of(q)>>>(block_of(A), offset, source, info);
+  const auto strips = static_cast<unsigned>(ceil_div(A.cols, Memory<E>::width));
+  const auto blocks = static_cast<int>(std::bit_ceil(strips));
+  const ClusterLaunch launch(blocks, blocks, threads, 0, stream_of(q));
+  check(cudaLaunchKernelEx(&launch.config, window_panel_kernel<E>, block_of(A), offset, source, info), "window_panel");
   q.launched("window_panel");
 }
 

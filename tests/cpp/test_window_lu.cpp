@@ -1,4 +1,4 @@
-// LU with pivots from a window of rows, and its steps: panels, exchanges, inverses of triangles.
+// LU with pivots from a window of rows, and its steps: panels, columns right of them, exchanges, inverses of triangles.
 #include <numeric>
 
 #include "devObjCpp/lu_window.hpp"
@@ -34,6 +34,12 @@ Factored<S> factor(const Dense<S>& A, Queue& q) {
   Padded<std::int32_t> order(Dense<std::int32_t>(A.rows(), 1, -7), q), info(Dense<std::int32_t>(1, 1, -7), q);
   getrf_window<S>(a, order, info, Math::automatic, q);
   return {a.read("A"), order.read("order"), info.read("info")[0]};
+}
+
+Dense<std::int32_t> a_permutation(std::int64_t n) {
+  Dense<std::int32_t> order(n, 1);
+  for (std::int64_t i = 0; i < n; ++i) order[i] = std::int32_t((i * 37 + 5) % n);  // 37 divides no n used here
+  return order;
 }
 
 template <class S>
@@ -199,28 +205,73 @@ TEST_P(WindowLu, PanelsOfEveryShape) {
   });
 }
 
-TEST_P(WindowLu, ExchangesWithAndWithoutATop) {
+TEST_P(WindowLu, Exchanges) {
   with_single([&]<class S>(S) {
     for (std::int64_t rows : {1, 40, 256})
       for (std::int64_t cols : {1, 8, 77}) {
-        const Dense<S> A = random<S>(rows, cols, 4), T = random<S>(rows / 2, cols, 5);
-        Dense<std::int32_t> source(rows, 1);
-        for (std::int64_t i = 0; i < rows; ++i)
-          source[i] = std::int32_t((i * 37 + 5) % rows);  // 37 has no factor in common
-        for (const bool with_top : {false, true}) {
-          Padded<S> a(A, q()), top(T, q());
-          Padded<std::int32_t> s(source, q());
-          const View<S> rest = with_top ? top.view() : View<S>();
-          if constexpr (cuda_built)
-            if (q().on_cuda()) cuda::window_exchange<S>(s.view().data, a.view(), rest, q());
-          if (!q().on_cuda()) host::window_exchange<S>(s.view().data, a.view(), rest, q());
-          Dense<S> expected = A, expected_top = T;
-          for (std::int64_t j = 0; j < cols; ++j)
-            for (std::int64_t i = 0; i < rows; ++i) (i < rest.rows ? expected_top : expected)(i, j) = A(source[i], j);
-          expect_same(a.read("A"), expected, "A");
-          expect_same(top.read("top"), expected_top, "top");
-        }
+        const Dense<S> A = random<S>(rows, cols, 4);
+        const Dense<std::int32_t> source = a_permutation(rows);
+        Padded<S> a(A, q());
+        Padded<std::int32_t> s(source, q());
+        if constexpr (cuda_built)
+          if (q().on_cuda()) cuda::window_exchange<S>(s.view().data, a.view(), q());
+        if (!q().on_cuda()) host::window_exchange<S>(s.view().data, a.view(), q());
+        Dense<S> expected = A;
+        for (std::int64_t j = 0; j < cols; ++j)
+          for (std::int64_t i = 0; i < rows; ++i) expected(i, j) = A(source[i], j);
+        expect_same(a.read("A"), expected, "A");
       }
+  });
+}
+
+TEST_P(WindowLu, ColumnsRightOfAPanel) {
+  with_single([&]<class S>(S) {
+    using D = double_of<S>;
+    const std::int64_t most = window_panel_cols<S>;
+    struct Shape {
+      std::int64_t rows, k, below, cols;
+    };
+    for (const Shape& shape : {Shape{window_rows, most, most, 2 * most + 3}, Shape{window_rows, most, 7, 9},
+                               Shape{window_rows - 50, most - 1, 0, 1}, Shape{40, 33, 5, 8}, Shape{33, 33, 0, 5},
+                               Shape{1, 1, 1, 1}}) {
+      const auto [rows, k, below, cols] = shape;
+      const std::string what = std::to_string(rows) + " x " + std::to_string(k);
+      Dense<S> LU = random<S>(rows, k, 1);
+      for (std::int64_t j = 0; j < k; ++j)
+        for (std::int64_t i = 0; i < rows; ++i) LU(i, j) = i == j ? LU(i, j) + S(2) : LU(i, j) / S(8);
+      const Dense<S> B = random<S>(below, k, 2), A = random<S>(rows, cols, 3), below_A = random<S>(below, cols, 4);
+      const Dense<std::int32_t> source = a_permutation(rows);
+      Padded<S> lu(LU, q()), b(B, q()), a(A, q()), low(below_A, q()), v(random<S>(k, cols, 5), q());
+      Padded<std::int32_t> s(source, q());
+      const std::int32_t* const order = s.view().data;
+      if constexpr (cuda_built)
+        if (q().on_cuda()) cuda::window_next<S>(order, lu.view(), b.view(), a.view(), low.view(), v.view(), q());
+      if (!q().on_cuda()) host::window_next<S>(order, lu.view(), b.view(), a.view(), low.view(), v.view(), q());
+      expect_same(lu.read("LU"), LU, "LU");
+      expect_same(b.read("B"), B, "B");
+      const Dense<S> in_window = a.read("A"), beneath = low.read("low"), V = v.read("V");
+      // the same in double precision
+      for (std::int64_t j = 0; j < cols; ++j) {
+        std::vector<D> x(rows + below);
+        for (std::int64_t i = 0; i < rows + below; ++i) x[i] = D(i < rows ? A(source[i], j) : below_A(i - rows, j));
+        for (std::int64_t c = 0; c < k; ++c)
+          for (std::int64_t i = c + 1; i < rows; ++i) x[i] -= D(LU(i, c)) * x[c];
+        std::vector<D> z(x.begin(), x.begin() + k);
+        for (std::int64_t c = k - 1; c >= 0; --c) {
+          z[c] /= D(LU(c, c));
+          for (std::int64_t i = 0; i < c; ++i) z[i] -= D(LU(i, c)) * z[c];
+          for (std::int64_t i = 0; i < below; ++i) x[rows + i] -= D(B(i, c)) * z[c];
+        }
+        // sums of up to 128 products of numbers near 1
+        const double bound = 100 * eps<S>;
+        for (std::int64_t i = 0; i < rows + below; ++i) {
+          const D is(i < rows ? in_window(i, j) : beneath(i - rows, j));
+          EXPECT_LE(std::abs(is - x[i]), bound * (1 + std::abs(x[i]))) << what << ": " << i << ", " << j;
+        }
+        for (std::int64_t i = 0; i < k; ++i)
+          EXPECT_LE(std::abs(D(V(i, j)) - z[i]), bound * (1 + std::abs(z[i]))) << what << ": V " << i << ", " << j;
+      }
+    }
   });
 }
 
