@@ -1,5 +1,6 @@
 // gesv_mixed: linear systems by single precision factors and refinement.
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "lu_method.hpp"
 #include "lu_solve.hpp"
 #include "lu_window.hpp"
+#include "mixed_gcr.hpp"
+#include "mixed_iterate.hpp"
 #include "mixed_support.hpp"
 
 namespace devobj {
@@ -38,14 +41,22 @@ class PivotedFactors {
     getrs(Op::NoTrans, LU_.view(), ipiv_.view(), D_.view(), q, options_);
     widen(D_.view(), add, X, q);
   }
+  /// For solve_in_double.
+  void widen_factors(Queue& q) {
+    wide_ = Matrix<T>(LU_.rows, LU_.rows, q);
+    widen(LU_.view(), false, wide_.view(), q);
+  }
+  /// X = A^-1 X by the same factors in double precision arithmetic. X has elements near 1.
+  void solve_in_double(View<T> X, Queue& q) { getrs(Op::NoTrans, wide_.view(), ipiv_.view(), X, q, options_); }
   void pivots(View<std::int32_t> ipiv, Queue& q) const {
     copy(ipiv.cols == 1 ? ipiv_.view() : View<std::int32_t>(ipiv_.data, 1, ipiv_.rows), ipiv, q);
   }
-  /// Whether refinements are made as long as dsgesv makes them.
+  /// Whether refinements of many right-hand sides are made as long as dsgesv makes them.
   static constexpr bool patient = true;
 
  private:
   Matrix<single_t<T>> LU_, D_;
+  Matrix<T> wide_;
   Matrix<std::int32_t> ipiv_, misfit_;
   LuOptions options_;
 };
@@ -80,6 +91,23 @@ class RandomizedFactors {
     solve_triangles(LU_.view(), D_.view(), math_, q);
     mix_solution(D_.view(), columns(), add, X, q);
   }
+  void widen_factors(Queue& q) {
+    wide_ = Matrix<T>(LU_.rows, LU_.rows, q);
+    E_ = Matrix<T>(D_.rows, D_.cols, q);
+    widen(LU_.view(), false, wide_.view(), q);
+  }
+  /// Solutions are mixed as sums of two single precision numbers, E = D + (E - D).
+  void solve_in_double(View<T> X, Queue& q) {
+    mix_rows(X, rows(), order_.data, D_.view(), q);
+    widen(D_.view(), false, E_.view(), q);
+    solve_triangles(wide_.view(), E_.view(), math_, q);
+    narrow(E_.view(), D_.view(), info_.data, q);
+    mix_solution(D_.view(), columns(), false, X, q);
+    scal(single_t<T>(-1), D_.view(), q);
+    widen(D_.view(), true, E_.view(), q);
+    narrow(E_.view(), D_.view(), info_.data, q);
+    mix_solution(D_.view(), columns(), true, X, q);
+  }
   /// No row of A was exchanged.
   void pivots(View<std::int32_t> ipiv, Queue& q) const {
     std::vector<std::int32_t> none(n_);
@@ -93,57 +121,99 @@ class RandomizedFactors {
   double* columns() const { return sizes_.data + n_; }
   std::int64_t n_;
   Matrix<single_t<T>> LU_, D_;
+  Matrix<T> wide_, E_;
   Matrix<double> sizes_;
   Matrix<std::int32_t> order_, info_;
   Math math_;
 };
 
+/// A refinement is slow if it leaves more than this part of the residual.
+constexpr double slow = 1.0 / 8;
+/// Corrections after which the residual must be less than half of what it was.
+constexpr int patience = 6;
+/// Of B that a residual may be. If X is so large that the criterion allows more, A is singular as far as B tells.
+constexpr double most_residual = 1e-3;
+
+/// Goes on from an iterate that refinement improves slowly, with the best combination of corrections. They are made in double
+/// precision arithmetic: only then are they one linear function of the residual, and what the factors have wrong in few
+/// directions needs few corrections. `iteration` is that of the iterate; returns dsgesv's iter. Source: Carson & Higham,
+/// "Accelerating the solution of linear systems by iterative refinement in three precisions", SIAM J. Sci. Comput. 40 (2018).
+template <class Factors, class T>
+std::int64_t minimize_residual(Factors& factors, mixed::Iterate<T>& iterate, View<T> A, std::int64_t iteration,
+                               Queue& q) {
+  factors.widen_factors(q);
+  mixed::Corrections<T> corrections(A, iterate.X().cols, mixed::most_iterations - iteration, q);
+  double best = std::numeric_limits<double>::infinity();
+  for (int since_best = 0; iteration < mixed::most_iterations && since_best < patience;) {
+    ++iteration;
+    // Z = A^-1 R
+    iterate.scaled_residual(corrections.next());
+    factors.solve_in_double(corrections.next(), q);
+    corrections.add();
+    corrections.minimize(iterate.P());
+    double excess = iterate.excess();
+    if (excess <= 1) {  // but R has rounding errors of its own
+      iterate.update_residual();
+      excess = iterate.excess();
+    }
+    if (std::isnan(excess)) return mixed::beyond_single;
+    if (excess <= 1) return iterate.demanding(most_residual) ? iteration : mixed::not_converged;
+    const bool better = excess < best / 2;
+    since_best = better ? 0 : since_best + 1;
+    if (better) best = excess;
+  }
+  return mixed::not_converged;
+}
+/// The same if there is memory for it: gesv needs less.
+template <class Factors, class T>
+std::int64_t minimize_if_possible(Factors& factors, mixed::Iterate<T>& iterate, View<T> A, std::int64_t iteration,
+                                  Queue& q) {
+  try {
+    return minimize_residual(factors, iterate, A, iteration, q);
+  } catch (const Error& e) {
+    if (e.status() != Status::out_of_memory) throw;
+    return mixed::not_converged;
+  }
+}
+
+/// X += A^-1 R, R = B - A X until X is good; of few right-hand sides only as long as this is not slow. Returns dsgesv's iter.
+template <class Factors, class T>
+std::int64_t refine(Factors& factors, mixed::Iterate<T>& iterate, View<T> A, View<T> B, Queue& q) {
+  const bool minimizes = B.cols <= mixed::few;
+  double before = std::numeric_limits<double>::infinity();
+  for (std::int64_t iteration = 0;; ++iteration) {
+    factors.solve(iteration > 0 ? iterate.R() : B, iteration > 0, iterate.X(), q);
+    iterate.update_residual();
+    const double excess = iterate.excess();
+    if (std::isnan(excess)) return mixed::beyond_single;
+    if (excess <= 1) return iteration;
+    if (iteration == mixed::most_iterations) return mixed::not_converged;
+    if (minimizes && !(excess < before * slow)) return minimize_if_possible(factors, iterate, A, iteration, q);
+    if (!minimizes && !factors.patient && excess > before / 2) return mixed::not_converged;
+    before = excess;
+  }
+}
+
 /// dsgesv's iter: the number of refinements, after which B is the solution and ipiv has the pivots of the single precision
 /// factors; or why there is no refined solution, nothing having been written.
 template <template <class> class Factors, class T>
 std::int64_t solve_refined(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, const LuOptions& options) {
-  const std::int64_t n = A.rows, nrhs = B.cols;
-  Factors<T> factors(A, nrhs, q, options);
-  Matrix<T> X(n, nrhs, q), R(n, nrhs, q);
+  Factors<T> factors(A, B.cols, q, options);
   Matrix<std::int32_t> misfits(2, 1, q);
-  mixed::Sizes sizes(nrhs, 2, q);
-
   factors.set(A, misfits.data, q);
   factors.check(B, misfits.data + 1, q);
-  const double limit = lange(Norm::Inf, A, q) * mixed::unit_roundoff * std::sqrt(static_cast<double>(n));
+  const double limit = lange(Norm::Inf, A, q) * mixed::unit_roundoff * std::sqrt(static_cast<double>(A.rows));
+  mixed::Iterate<T> iterate(A, B, limit, q);
   if (mixed::any(misfits, q)) return mixed::beyond_single;
   if (factors.factor(q) > 0) return mixed::singular;
 
-  std::vector<double> before(nrhs);
-  for (std::int64_t iteration = 0;; ++iteration) {
-    // X += A^-1 R by the single precision factors,  R = B - A X
-    factors.solve(iteration > 0 ? R.view() : B, iteration > 0, X.view(), q);
-    lacpy(Uplo::General, B, R.view(), q);
-    if (nrhs == 1)
-      gemv(Op::NoTrans, T(-1), A, X.view(), T(1), R.view(), q);
-    else
-      gemm(Op::NoTrans, Op::NoTrans, T(-1), A, X.view(), T(1), R.view(), q);
-
-    sizes.measure(Norm::Max, 0, R.view());
-    sizes.measure(Norm::Max, 1, X.view());
-    sizes.fetch();
-    bool converged = true, fits = true, hopeful = true;
-    for (std::int64_t j = 0; j < nrhs; ++j) {
-      const double r = sizes(0, j), x = sizes(1, j);
-      fits = fits && mixed::fits_single(r);
-      converged = converged && r <= x * limit;
-      hopeful = hopeful && (r <= x * limit || iteration == 0 || r <= before[j] / 2);
-      before[j] = r;
-    }
-    if (!fits) return mixed::beyond_single;
-    if (converged) {
-      copy(X.view(), B, q);
-      factors.pivots(ipiv, q);
-      q.wait();
-      return iteration;
-    }
-    if (iteration == mixed::most_iterations || !(hopeful || factors.patient)) return mixed::not_converged;
+  const std::int64_t iterations = refine(factors, iterate, A, B, q);
+  if (iterations >= 0) {
+    copy(iterate.X(), B, q);
+    factors.pivots(ipiv, q);
+    q.wait();
   }
+  return iterations;
 }
 
 }  // namespace

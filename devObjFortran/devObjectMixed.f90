@@ -3,8 +3,8 @@
 !>
 !> iterations: 0 to 30, the solution was refined so many times, to about the accuracy of devf_gesv or devf_gels, and A is
 !> unchanged. Negative: the work was done in double precision as by those, and A holds their factors; -2: something is beyond
-!> single precision's range, infinite or NaN; -3: A is singular (rank-deficient) to single precision; -31: 30 refinements
-!> were not enough. method and block, info, stat and errmsg as in devObjectLU and devObjectQR; iterations is 0 if stat is not 0.
+!> single precision's range, infinite or NaN; -3: A is singular (rank-deficient) to single precision; -31: refinement
+!> does not converge. method and block, info, stat and errmsg as in devObjectLU and devObjectQR; iterations is 0 if stat is not 0.
 !> Source: LAPACK's dsgesv and zcgesv; Bjorck 1967.
 module devObjectMixed
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_signed_char

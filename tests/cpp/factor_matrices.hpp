@@ -28,16 +28,22 @@ Dense<T> rounded(const Dense<precise_t<T>>& A) {
     return make<T>(std::real(A(i, j)), is_complex<T> ? std::imag(A(i, j)) : 0.0);
   });
 }
-/// Singular values from 1 down to 1 / condition, geometrically.
-template <class T>
-Dense<T> with_condition(std::int64_t m, std::int64_t n, double condition, std::uint32_t seed) {
+/// The j-th singular value is value(j).
+template <class T, class F>
+Dense<T> with_singular_values(std::int64_t m, std::int64_t n, std::uint32_t seed, F&& value) {
   using D = precise_t<T>;
   const std::int64_t k = std::min(m, n);
   Dense<D> U = orthonormal<T>(m, k, seed);
   const Dense<D> V = orthonormal<T>(n, k, seed + 1);
   for (std::int64_t j = 0; j < k; ++j)
-    for (std::int64_t i = 0; i < m; ++i) U(i, j) *= std::pow(condition, -double(j) / std::max<double>(1, k - 1));
+    for (std::int64_t i = 0; i < m; ++i) U(i, j) *= value(j);
   return rounded<T>(product(Op::NoTrans, U, adjoint<D>, V));
+}
+/// Singular values from 1 down to 1 / condition, geometrically.
+template <class T>
+Dense<T> with_condition(std::int64_t m, std::int64_t n, double condition, std::uint32_t seed) {
+  const double last = std::max<double>(1, double(std::min(m, n) - 1));
+  return with_singular_values<T>(m, n, seed, [&](auto j) { return std::pow(condition, -double(j) / last); });
 }
 /// A matrix of rank r, exact in every type: products of small integers.
 template <class T>

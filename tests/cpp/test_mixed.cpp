@@ -77,11 +77,11 @@ TEST_P(Mixed, GesvTakesMoreRefinementsTheWorseTheCondition) {
 TEST_P(Mixed, GesvFallsBackWhereRefinementDoesNotConverge) {
   with_double([&]<class T>(T) {
     const Dense<T> B = random<T>(100, 2, 8);
-    for (double condition : {3e8, 1e11, 1e14}) {
+    for (double condition : {1e11, 1e14}) {
       const Dense<T> A = with_condition<T>(100, 100, condition, 4);
       for (const Way& way : lu_ways(q(), {0, 16})) {
         const Solved<T> s = solve(A, B, q(), way.lu());
-        // by 30 steps that lead nowhere, or by some that lead beyond single precision
+        // by steps that lead nowhere, or by some that lead beyond single precision
         EXPECT_TRUE(s.result.iterations == -31 || s.result.iterations == -2)
             << condition << ": " << s.result.iterations;
         expect_as_double(s, solve_double(A, B, q(), way.lu()), s.result.iterations, way.name);
@@ -91,14 +91,15 @@ TEST_P(Mixed, GesvFallsBackWhereRefinementDoesNotConverge) {
   });
 }
 
-/// Corrections below single precision's range change nothing: all 30 are made.
+/// Corrections below single precision's range change nothing: all 30 are made, where they are not scaled.
 TEST_P(Mixed, FallBackFromBelowSinglePrecision) {
   with_double([&]<class T>(T) {
     Dense<T> A = random<T>(40, 40, 3);
     for (std::int64_t i = 0; i < 40; ++i) A(i, i) += make<T>(10);
     const Dense<T> tall = block_of(A, {0, 40}, {0, 20});
-    const Dense<T> B = multiplied(random<T>(40, 2, 4), [](double, double) { return 1e-42; });
-    expect_as_double(solve(A, B, q()), solve_double(A, B, q()), -31, "gesv_mixed");
+    const auto tiny = [](const Dense<T>& B) { return multiplied(B, [](double, double) { return 1e-42; }); };
+    const Dense<T> B = tiny(random<T>(40, 2, 4)), many = tiny(random<T>(40, 5, 4));
+    expect_as_double(solve(A, many, q()), solve_double(A, many, q()), -31, "gesv_mixed");
     expect_as_double(solve(Op::NoTrans, tall, B, q()), solve_double(Op::NoTrans, tall, B, q()), -31, "gels_mixed");
   });
 }

@@ -9,6 +9,7 @@
 #include "devObjCpp/injected.hpp"
 #include "devobj/mixed.hpp"
 #include "factor_checks.hpp"
+#include "factor_matrices.hpp"
 #include "failing_allocations.hpp"
 #include "opened.hpp"
 #include "some_work.hpp"
@@ -185,6 +186,34 @@ TEST_P(WorkFaults, OfEveryStepOfARandomizedSolve) {
             b.emplace(B, q());  // the last steps are those that write it
           });
       EXPECT_GE(failures, 40);
+    }
+  });
+}
+
+/// Refined with the best combination of corrections.
+TEST_P(WorkFaults, OfEveryStepOfAnIllConditionedSolve) {
+  with_type([&]<class T>(T) {
+    if constexpr (std::is_same_v<real_t<T>, double>) {
+      const std::int64_t n = 40;
+      const Dense<T> B = random<T>(n, 2, 2);
+      const Dense<T> A = with_singular_values<T>(n, n, 1, [&](auto j) { return j < n - 1 ? 1 : 1e-9; });
+      for (const Method method : {Method::automatic, Method::randomized}) {
+        Padded<T> a(A, q());
+        std::optional<Padded<T>> b(std::in_place, B, q());
+        Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1, 77), q());
+        const int failures = fail_each_step(
+            "gesv_mixed",
+            [&] {
+              const MixedResult done = gesv_mixed<T>(a, ipiv.view(), *b, q(), {method});
+              EXPECT_EQ(done.info, 0);
+              EXPECT_GE(done.iterations, 1);
+            },
+            [&] {
+              expect_same(a.read("A"), A, "A");
+              b.emplace(B, q());
+            });
+        EXPECT_GE(failures, 80);
+      }
     }
   });
 }

@@ -2,7 +2,7 @@
  *
  * Objects are of type double or double complex; ipiv is an integer object. iterations: 0 to 30, the solution was refined so
  * many times and A is unchanged; negative, gesv or gels did it in double precision and A holds the factors (-2: something
- * does not fit into single precision, -3: singular there, -31: not converged after 30). info is gesv's or gels'.
+ * does not fit into single precision, -3: singular there, -31: refinement does not converge). info is gesv's or gels'.
  */
 #ifndef DEVOBJ_MIXED_H
 #define DEVOBJ_MIXED_H

@@ -14,7 +14,8 @@ struct MixedResult {
   /// 0 to 30: the solution was refined so many times. Negative: the matrix was factored in double precision, because
   ///  -2: an element of A, B or a residual is beyond single precision's range, infinite or NaN;
   ///  -3: the single precision factors are singular (gels: rank-deficient to that precision);
-  /// -31: 30 refinements were not enough, or did not help: A is too ill-conditioned.
+  /// -31: 30 refinements were not enough, or did not help: A is too ill-conditioned; or there was no memory for those that
+  ///      ill-conditioned matrices need.
   std::int64_t iterations = 0;
 };
 
@@ -25,15 +26,25 @@ struct MixedResult {
 /// has the pivots of the single precision factors. Otherwise A and ipiv hold gesv's factors and pivots. The options are
 /// those of both factorizations.
 ///
+/// Up to four right-hand sides: where a refinement leaves more than an eighth of the residual, those after it take the best
+/// combination of corrections, which makes the residual as small as it can be (GCR), and solve with the same factors in double
+/// precision. That does for condition numbers far beyond single precision's, 1e10, if few singular values are small; it ends,
+/// and gesv takes over, where six of them do not halve a residual.
+///
 /// Method `randomized` (of this routine alone): the copy's rows and columns are brought to sizes near 1 by powers of two, and
 /// mixed by random butterflies, always the same ones, after which the largest element of a window of 256 rows does for a
-/// pivot, and no step of the factorization waits for a whole column. ipiv is then 1, 2, ..., n. Refinement ends, and gesv
-/// takes over, where a step does not halve a residual; mixtures that are singular give way to the pivots of whole columns.
+/// pivot, and no step of the factorization waits for a whole column. ipiv is then 1, 2, ..., n. Of more than four right-hand
+/// sides refinement ends, and gesv takes over, where a step does not halve a residual; mixtures that are singular give way to
+/// the pivots of whole columns.
 ///
-/// Waits: for norm and copy of A, for its factors, and once per iteration. Workspace: a copy of A in single precision, 2.5 of
-/// B, and getrf's. Errors: invalid_argument, out_of_memory (A and B are then unchanged). Source: LAPACK dsgesv, zcgesv;
+/// Waits: for norm and copy of A, for its factors, and once per iteration; twice where the residual is minimized, and twice
+/// more at the end of that. Workspace: a copy of A in single precision, 2.5 of B, and getrf's; where the residual is minimized
+/// also one of A and up to 61 of B in double precision (gesv is called if there is no memory for these). Errors:
+/// invalid_argument, out_of_memory (A and B are then unchanged). Source: LAPACK dsgesv, zcgesv;
 /// Langou et al., "Exploiting the performance of 32 bit floating point arithmetic in obtaining 64 bit accuracy", SC 2006;
-/// Baboulin et al., "Accelerating linear system solutions using randomization techniques", ACM TOMS 39 (2013).
+/// Baboulin et al., "Accelerating linear system solutions using randomization techniques", ACM TOMS 39 (2013);
+/// Carson & Higham, "Accelerating the solution of linear systems by iterative refinement in three precisions", SIAM J. Sci.
+/// Comput. 40 (2018).
 template <class T>
 MixedResult gesv_mixed(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOptions options = {});
 
