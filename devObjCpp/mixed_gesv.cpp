@@ -7,6 +7,7 @@
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/mixed.hpp"
+#include "kernels/dispatch.hpp"
 #include "kernels/dispatch_randomized.hpp"
 #include "lu_method.hpp"
 #include "lu_solve.hpp"
@@ -26,7 +27,7 @@ class PivotedFactors {
       : LU_(A.rows, A.rows, q),
         D_(A.rows, right_hand_sides, q),
         ipiv_(A.rows, 1, q),
-        misfit_(1, 1, q),
+        rows_(A.rows, 1, q),
         options_(options) {}
 
   /// A in single precision. *misfit as narrow's.
@@ -34,11 +35,15 @@ class PivotedFactors {
   /// Likewise for right-hand sides.
   void check(View<T> B, std::int32_t* misfit, Queue& q) { narrow(B, D_.view(), misfit, q); }
   /// info; waits.
-  std::int64_t factor(Queue& q) { return getrf(LU_.view(), ipiv_.view(), q, options_); }
+  std::int64_t factor(Queue& q) {
+    const std::int64_t info = getrf(LU_.view(), ipiv_.view(), q, options_);
+    pivots_to_permutation(ipiv_.view(), rows_.view(), q);  // once: exchanges pivot by pivot take longer
+    return info;
+  }
   /// X = A^-1 R, or X += A^-1 R if `add`.
   void solve(View<T> R, bool add, View<T> X, Queue& q) {
-    narrow(R, D_.view(), misfit_.data, q);
-    getrs(Op::NoTrans, LU_.view(), ipiv_.view(), D_.view(), q, options_);
+    narrow_rows(R, rows_.data, D_.view(), q);
+    solve_triangles(LU_.view(), D_.view(), options_.math, q);
     widen(D_.view(), add, X, q);
   }
   /// For solve_in_double.
@@ -57,7 +62,7 @@ class PivotedFactors {
  private:
   Matrix<single_t<T>> LU_, D_;
   Matrix<T> wide_;
-  Matrix<std::int32_t> ipiv_, misfit_;
+  Matrix<std::int32_t> ipiv_, rows_;  // rows_: the permutation that ipiv_ makes
   LuOptions options_;
 };
 

@@ -13,6 +13,13 @@ void narrow(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q) {
 }
 
 template <class T>
+void narrow_rows(View<T> A, const std::int32_t* rows, View<single_t<T>> S, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::narrow_rows(A, rows, S, q);
+  host::narrow_rows(A, rows, S, q);
+}
+
+template <class T>
 void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
   if constexpr (cuda_built)
     if (q.on_cuda()) return cuda::widen(S, add, A, q);

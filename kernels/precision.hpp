@@ -28,6 +28,9 @@ using single_t = typename detail::single_precision<T>::type;
      zlag2c. (convert) */                                                                                                         \
   template <class T>                                                                                                  \
   void narrow(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q);                                        \
+  /* Row i of S = row rows[i] (from 1) of A, rounded. rows is in the queue's memory. (convert) */                      \
+  template <class T>                                                                                                  \
+  void narrow_rows(View<T> A, const std::int32_t* rows, View<single_t<T>> S, Queue& q);                               \
   /* A = S, or A += S if `add`. LAPACK's slag2d, clag2z. (convert) */                                                 \
   template <class T>                                                                                                  \
   void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q);                                                     \

@@ -1,4 +1,4 @@
-// narrow and widen: between double and single precision.
+// narrow, narrow_rows and widen: between double and single precision.
 #include "kernels/cuda/single_precision.cuh"
 #include "kernels/precision.hpp"
 
@@ -19,6 +19,14 @@ __global__ void __launch_bounds__(threads) narrow_kernel(Block<E> A, Block<F> S,
     fit = fit && fits_single(a);
   }
   if (!fit) *misfit = 1;
+}
+
+template <class E, class F>
+__global__ void __launch_bounds__(threads) narrow_rows_kernel(Block<E> A, const std::int32_t* rows, Block<F> S) {
+  const std::int64_t i = blockIdx.x * std::int64_t(threads) + threadIdx.x;
+  if (i >= A.rows) return;
+  const std::int64_t row = rows[i] - 1;
+  for (std::int64_t j = blockIdx.y; j < A.cols; j += gridDim.y) S(i, j) = to_single(A(row, j));
 }
 
 template <class E, class F>
@@ -49,6 +57,14 @@ void narrow(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q) {
 }
 
 template <class T>
+void narrow_rows(View<T> A, const std::int32_t* rows, View<single_t<T>> S, Queue& q) {
+  if (A.empty()) return;
+  DeviceScope scope(q.device());
+  narrow_rows_kernel<<<grid_of(A), threads, 0, stream_of(q)>>>(block_of(A), rows, block_of(S));
+  q.launched("narrow_rows");
+}
+
+template <class T>
 void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
   if (A.empty()) return;
   DeviceScope scope(q.device());
@@ -58,6 +74,7 @@ void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
 
 #define INSTANTIATE(T)                                                        \
   template void narrow<T>(View<T>, View<single_t<T>>, std::int32_t*, Queue&); \
+  template void narrow_rows<T>(View<T>, const std::int32_t*, View<single_t<T>>, Queue&); \
   template void widen<T>(View<single_t<T>>, bool, View<T>, Queue&);
 DEVOBJ_FOR_EACH_DOUBLE(INSTANTIATE)
 #undef INSTANTIATE

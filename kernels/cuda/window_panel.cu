@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(threads)
     if (rank == strip) continue;
     const Memory<E>& there = in_block(memory, strip);
     const int step = there.step[thread];
-    if (rank > strip) row.follow(memory, there, step);
+    if (rank > strip && mine > 0) row.follow(memory, there, step);  // all columns of that strip have pivots then
     if (step >= 0) row.place = strip * width + step;
   }
 

@@ -1,4 +1,4 @@
-// narrow and widen: between double and single precision.
+// narrow, narrow_rows and widen: between double and single precision.
 #include <atomic>
 
 #include "kernels/host/share.hpp"
@@ -26,6 +26,14 @@ void narrow(View<T> A, View<single_t<T>> S, std::int32_t* misfit, Queue& q) {
 }
 
 template <class T>
+void narrow_rows(View<T> A, const std::int32_t* rows, View<single_t<T>> S, Queue& q) {
+  q.submit("narrow_rows", [=] {
+    for (std::int64_t j = 0; j < A.cols; ++j)
+      for (std::int64_t i = 0; i < A.rows; ++i) S.data[i + j * S.ld] = to_single(A.data[rows[i] - 1 + j * A.ld]);
+  });
+}
+
+template <class T>
 void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
   q.submit("widen", [=] {
     share(A.cols, A.size() * (sizeof(T) + sizeof(single_t<T>)), [=](std::int64_t begin, std::int64_t end) {
@@ -41,6 +49,7 @@ void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
 
 #define INSTANTIATE(T)                                                        \
   template void narrow<T>(View<T>, View<single_t<T>>, std::int32_t*, Queue&); \
+  template void narrow_rows<T>(View<T>, const std::int32_t*, View<single_t<T>>, Queue&); \
   template void widen<T>(View<single_t<T>>, bool, View<T>, Queue&);
 DEVOBJ_FOR_EACH_DOUBLE(INSTANTIATE)
 #undef INSTANTIATE

@@ -43,6 +43,21 @@ TEST_P(Precision, NarrowRounds) {
   });
 }
 
+TEST_P(Precision, NarrowRowsTakesThemInAnyOrder) {
+  with_double([&]<class T>(T) {
+    for (auto [m, n] : shapes) {
+      const Dense<T> A = random<T>(m, n, 3);
+      Dense<std::int32_t> rows(m, 1);
+      for (std::int64_t i = 0; i < m; ++i) rows[i] = std::int32_t(i % 3 == 0 ? m - i : (i * 7 + 2) % m + 1);
+      Padded<T> a(A, q());
+      Padded<std::int32_t> order(rows, q());
+      Padded<single_t<T>> s(Dense<single_t<T>>(m, n, single_t<T>(-7)), q());
+      narrow_rows(a.view(), order.view().data, s.view(), q());
+      expect_same(s.read(), Dense<single_t<T>>::from(m, n, [&](auto i, auto j) { return single_t<T>(A(rows[i] - 1, j)); }),
+                  "S");
+    }
+  });
+}
 TEST_P(Precision, NarrowSeesWhatDoesNotFit) {
   with_double([&]<class T>(T) {
     const double most = std::numeric_limits<float>::max();
