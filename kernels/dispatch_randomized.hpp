@@ -48,10 +48,17 @@ void window_panel(View<S> A, std::int64_t offset, std::int32_t* source, std::int
 }
 
 template <class S>
-void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, View<S> V, Queue& q) {
+void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, Queue& q) {
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::window_next(source, LU, B, A, low, V, q);
-  host::window_next(source, LU, B, A, low, V, q);
+    if (q.on_cuda()) return cuda::window_next(source, LU, B, A, low, q);
+  host::window_next(source, LU, B, A, low, q);
+}
+
+template <class S>
+void window_left(View<S> U, View<S> B, Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) return cuda::window_left(U, B, q);
+  host::window_left(U, B, q);
 }
 
 template <class S>
@@ -62,10 +69,10 @@ void window_exchange(const std::int32_t* source, View<S> A, Queue& q) {
 }
 
 template <class S>
-void triangle_inverses(View<S> LU, View<S> L, View<S> U, Queue& q) {
+void triangle_inverse(View<S> LU, View<S> X, Queue& q) {
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::triangle_inverses(LU, L, U, q);
-  host::triangle_inverses(LU, L, U, q);
+    if (q.on_cuda()) return cuda::triangle_inverse(LU, X, q);
+  host::triangle_inverse(LU, X, q);
 }
 
 }  // namespace devobj

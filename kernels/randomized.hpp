@@ -11,7 +11,7 @@ constexpr std::int64_t mixed_order(std::int64_t n) {
   return (n + 3) / 4 * 4;
 }
 
-/// Of a panel of window_panel, and of triangles whose inverses triangle_inverses makes.
+/// Of a panel of window_panel.
 template <class S>
 inline constexpr std::int64_t window_panel_cols = is_complex<S> ? 64 : 128;
 inline constexpr std::int64_t window_rows = 256;
@@ -45,16 +45,19 @@ bool window_lu_possible(const Queue& q);
   /* For columns right of a panel, whose rows in its window are A and the next ones below `low`. LU is the panel in the \
      window, K columns and no fewer rows; B (at most window_panel_cols rows) is its rows beside `low`, not divided by  \
      U yet. Rows of A exchanged by window_panel's source; A's first K rows U12 = L^-1 A12, the others -= L21 U12;      \
-     V = U^-1 U12; low -= B V. (window_next) */ \
+     low -= B U^-1 U12. (window_next) */ \
   template <class S>                                                                                                    \
-  void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, View<S> V, Queue& q);     \
+  void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, Queue& q);                \
+  /* B = B U^-1, U the upper triangle of window_panel_cols columns at most. (window_left) */ \
+  template <class S>                                                                                                    \
+  void window_left(View<S> U, View<S> B, Queue& q);                                                                     \
   /* Row i of A = the old row source[i]. S may be int32. (window_exchange) */ \
   template <class S>                                                                                                    \
   void window_exchange(const std::int32_t* source, View<S> A, Queue& q);                                                \
-  /* L = the inverse of LU's unit lower triangle, U = that of its upper one, with zeros in the other triangles; at    \
-     most window_panel_cols columns. (triangle_inverses) */ \
+  /* X = the inverse of LU's unit lower triangle, with zeros above; at most window_panel_cols columns.                  \
+     (triangle_inverse) */ \
   template <class S>                                                                                                    \
-  void triangle_inverses(View<S> LU, View<S> L, View<S> U, Queue& q);
+  void triangle_inverse(View<S> LU, View<S> X, Queue& q);
 
 namespace host {
 DEVOBJ_RANDOMIZED_PRIMITIVES

@@ -19,7 +19,7 @@ constexpr int threads = most_rows + PanelTriangles<E>::order;
 
 template <class E>
 __global__ void __launch_bounds__(threads<E>)
-    window_next_kernel(const std::int32_t* source, Block<E> LU, Block<E> B, Block<E> A, Block<E> low, Block<E> V) {
+    window_next_kernel(const std::int32_t* source, Block<E> LU, Block<E> B, Block<E> A, Block<E> low) {
   using Triangles = PanelTriangles<E>;
   constexpr int strip = Triangles::strip;
   __shared__ Triangles triangles;
@@ -44,19 +44,17 @@ __global__ void __launch_bounds__(threads<E>)
     if (c < cols && in_window) A(thread, first + c) = x[c];
     z[c] = thread < n ? x[c] : E{};
   }
+  if (B.rows == 0) return;
   triangles.backward(LU, thread, z, B, other, x);
 #pragma unroll
-  for (int c = 0; c < strip; ++c) {
-    if (c >= cols) continue;
-    if (thread < n) V(thread, first + c) = z[c];
-    if (is_other) low(other, first + c) = x[c];
-  }
+  for (int c = 0; c < strip; ++c)
+    if (c < cols && is_other) low(other, first + c) = x[c];
 }
 
 }  // namespace
 
 template <class S>
-void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, View<S> V, Queue& q) {
+void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, Queue& q) {
   if (A.empty()) return;
   require(LU.rows <= window_rows && LU.cols <= window_panel_cols<S> && LU.cols <= LU.rows, "window_next: LU is ",
           LU.rows, " x ", LU.cols, ", at most ", window_rows, " x ", window_panel_cols<S>, ", not wider than tall");
@@ -65,12 +63,12 @@ void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, V
   using E = device_t<S>;
   const auto blocks = static_cast<unsigned>(ceil_div(A.cols, PanelTriangles<E>::strip));
   window_next_kernel<E><<<blocks, threads<E>, 0, stream_of(q)>>>(source, block_of(LU), block_of(B), block_of(A),
-                                                               block_of(low), block_of(V));
+                                                               block_of(low));
   q.launched("window_next");
 }
 
 #define INSTANTIATE(S) \
-  template void window_next<S>(const std::int32_t*, View<S>, View<S>, View<S>, View<S>, View<S>, Queue&);
+  template void window_next<S>(const std::int32_t*, View<S>, View<S>, View<S>, View<S>, Queue&);
 DEVOBJ_FOR_EACH_SINGLE(INSTANTIATE)
 #undef INSTANTIATE
 

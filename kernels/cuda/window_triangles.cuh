@@ -15,15 +15,15 @@ namespace devobj::cuda {
 template <class E>
 struct PanelTriangles {
   static constexpr int order = is_device_complex<E> ? 64 : 128, tile = warp_size, tiles = order / tile;
-  static constexpr int strip = is_device_complex<E> ? 4 : 8;  // columns of the right-hand sides
+  static constexpr int strip = is_device_complex<E> ? 2 : 4;  // columns of the right-hand sides
   using Strip = E[strip];
 
-  E inverse[2 * tiles][tile][tile + 1];  // of the diagonal's tiles: those of L, then those of U
+  E inverse[2 * tiles][tile][tile + 1];  // of the diagonal's tiles: those of L, then those of U or of its transpose
   alignas(16) E given[tile][strip];
   alignas(16) E solution[order][strip];
 
-  /// By a warp: inverse[i].
-  __device__ void invert(Block<E> LU, int i, int lane) {
+  /// By a warp: inverse[i]. Of the transpose of U if `transposed`.
+  __device__ void invert(Block<E> LU, int i, int lane, bool transposed = false) {
     const bool lower = i < tiles;
     const int first = i % tiles * tile, n = static_cast<int>(LU.cols);
     E(*const T)[tile + 1] = inverse[i];  // a lower triangle: L, or U transposed
@@ -49,7 +49,7 @@ struct PanelTriangles {
     }
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < tile; ++r) (lower ? T[r][lane] : T[lane][r]) = x[r];
+    for (int r = 0; r < tile; ++r) (lower || transposed ? T[r][lane] : T[lane][r]) = x[r];
   }
 
   /// x = L^-1 x for the rows of L, x -= L U for those below. All threads call, those without a row with row >= LU.rows.
@@ -64,6 +64,20 @@ struct PanelTriangles {
       if (below) subtract(l, first, x);
     }
     __syncthreads();
+  }
+
+  /// x = U^-T x, the tiles of U transposed being inverted. All threads call.
+  __device__ void forward_transposed(Block<E> U, int row, Strip& x) {
+    const int n = static_cast<int>(U.cols);
+    for (int first = 0; first < n; first += tile) {
+      const bool below = row >= first + tile && row < n;
+      E u[tile];
+#pragma unroll
+      for (int k = 0; k < tile; ++k) u[k] = below ? U(first + k, row) : E{};
+      if (row / tile == first / tile) multiply(tiles + first / tile, row, x);
+      __syncthreads();
+      if (below) subtract(u, first, x);
+    }
   }
 
   /// z = U^-1 z for the rows of U, x -= A z for other threads: those with 0 <= other < A.rows.
