@@ -119,16 +119,6 @@ __device__ inline void send(std::uint32_t to, double2 value, std::uint32_t box) 
 #endif
 }
 
-/// The same place in block `rank`, for loads as anywhere else; what is there is to be seen after the cluster's barrier.
-template <class X>
-__device__ const X& in_block(const X& here, int rank) {
-  const X* there = &here;
-#if __CUDA_ARCH__ >= 900
-  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(&here), "r"(rank));
-#endif
-  return *there;
-}
-
 /// True if this kernel was compiled for clusters and the current device has them.
 template <class Kernel>
 bool clusters_usable(Kernel* kernel) {
