@@ -7,6 +7,8 @@ holds (30: never; -: the factorization broke down). Needs numpy and scipy.
 
   bench/lu_window_growth.py windows 2000     windows of 128 rows to all rows, uniform matrices, nothing mixed
   bench/lu_window_growth.py kinds 1600       kinds of matrices: no mixture, one level of butterflies, two, two without scaling
+  bench/lu_window_growth.py products 2000    max|P A - L U| and refinements where L21 and U12 are products with inverses, and
+                                             where A22 -= A21 V, V = A11^-1 A12; uniform matrices, nothing mixed
 """
 import sys
 import warnings
@@ -18,7 +20,11 @@ PANEL = 128
 random = np.random.default_rng(5)
 
 
-def factor(A, window):
+def solve(T, B, **options):
+    return solve_triangular(T, B, check_finite=False, **options)
+
+
+def factor(A, window, way="substitution"):
     """P A = L U with pivots from `window` rows: L and U in one matrix, and the order of the rows."""
     A = A.astype(np.float32).copy()
     n = len(A)
@@ -32,10 +38,19 @@ def factor(A, window):
         order[W] = order[W][rows]
         A[W, :k], A[W, K.stop:] = A[W, :k][rows], A[W, K.stop:][rows]
         below, right = slice(W.stop, n), slice(K.stop, n)
-        A[K, right] = solve_triangular(A[K, K], A[K, right], lower=True, unit_diagonal=True, check_finite=False)
+        one = np.eye(K.stop - k, dtype=np.float32)
+        if way == "inverses":
+            A[K, right] = solve(A[K, K], one, lower=True, unit_diagonal=True) @ A[K, right]
+        else:
+            A[K, right] = solve(A[K, K], A[K, right], lower=True, unit_diagonal=True)
+        A21 = A[below, K].copy()
         if W.stop < n:
-            A[below, K] = solve_triangular(A[K, K].T, A[below, K].T, lower=True, check_finite=False).T
-        A[right, right] -= A[right, K] @ A[K, right]
+            A[below, K] = A21 @ solve(A[K, K], one) if way == "inverses" else solve(A[K, K].T, A21.T, lower=True).T
+        if way == "V":
+            A[K.stop:W.stop, right] -= A[K.stop:W.stop, K] @ A[K, right]
+            A[below, right] -= A21 @ solve(A[K, K], A[K, right])
+        else:
+            A[right, right] -= A[right, K] @ A[K, right]
     return A, order
 
 
@@ -60,6 +75,21 @@ def mix(A, d):
 
 def power_to_one(sizes):
     return np.exp2(-np.floor(np.log2(np.where(sizes > 0, sizes, 1))))
+
+
+def refinements(A, LU, order):
+    """Until gesv_mixed's criterion holds, nothing being mixed."""
+    n = len(A)
+    limit = abs(A).sum(1).max() * 2.0**-53 * np.sqrt(n)
+    B, X = random.random(n) * 2 - 1, np.zeros(n)
+    R = B
+    for step in range(31):
+        D = solve(LU, R[order].astype(np.float32), lower=True, unit_diagonal=True)
+        X = X + solve(LU, D).astype(float)
+        R = B - A @ X
+        if abs(R).max() <= abs(X).max() * limit:
+            break
+    return step
 
 
 def measure(A, window, levels=0, scale=True):
@@ -128,6 +158,19 @@ def main():
     what, n = sys.argv[1], int(sys.argv[2])
     np.seterr(all="ignore")
     warnings.simplefilter("ignore")
+    if what == "products":
+        print(f"max|P A - L U| (refinements), n = {n}, window of 256 rows, panels of {PANEL} columns")
+        ways = ["substitution", "inverses", "V"]
+        print(" ".join(f"{way:>16}" for way in ways))
+        for _ in range(4):
+            A = random.random((n, n)) * 2 - 1
+            cells = []
+            for way in ways:
+                LU, order = factor(A, 256, way)
+                error = abs(A[order] - (np.tril(LU, -1) + np.eye(n)) @ np.triu(LU).astype(float)).max()
+                cells.append(f"{error:.1e} ({refinements(A, LU, order)})")
+            print(" ".join(f"{c:>16}" for c in cells), flush=True)
+        return
     print(f"refinements (growth), n = {n}, panels of {PANEL} columns")
     if what == "windows":
         windows = [w for w in (128, 256, 512, 1024) if w < n] + [n]
