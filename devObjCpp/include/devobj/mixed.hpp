@@ -35,7 +35,7 @@ struct MixedResult {
 /// mixed by random butterflies, always the same ones, after which the largest element of a window of 256 rows does for a
 /// pivot, and no step of the factorization waits for a whole column. ipiv is then 1, 2, ..., n. Of more than four right-hand
 /// sides refinement ends, and gesv takes over, where a step does not halve a residual; mixtures that are singular give way to
-/// the pivots of whole columns.
+/// the pivots of whole columns, and so does the method itself on GPUs without thread-block clusters.
 ///
 /// Waits: for norm and copy of A, for its factors, and once per iteration; twice where the residual is minimized, and twice
 /// more at the end of that. Workspace: a copy of A in single precision, 2.5 of B, and getrf's; where the residual is minimized
