@@ -79,8 +79,7 @@ struct Tile {
     E p[rows] = {};
     for (int k = 0; k < half; ++k)
 #pragma unroll
-      for (int i = 0; i < rows; ++i)
-        p[i] = minus_product(p[i], T[k][half + warp * rows + i], X[lane][k]);
+      for (int i = 0; i < rows; ++i) p[i] = minus_product(p[i], T[k][half + warp * rows + i], X[lane][k]);
 #pragma unroll
     for (int i = 0; i < rows; ++i) X[lane][half + warp * rows + i] = p[i];
     __syncthreads();

@@ -9,8 +9,7 @@ constexpr int threads = static_cast<int>(window_rows), columns_at_once = 8;
 
 // A thread has a row, a block columns_at_once columns.
 template <class E>
-__global__ void __launch_bounds__(threads)
-    window_exchange_kernel(const std::int32_t* source, Block<E> A) {
+__global__ void __launch_bounds__(threads) window_exchange_kernel(const std::int32_t* source, Block<E> A) {
   __shared__ alignas(16) unsigned char raw_memory[sizeof(E) * columns_at_once * threads];
   const auto old = reinterpret_cast<E(*)[threads]>(raw_memory);
   const int i = threadIdx.x;
@@ -35,8 +34,7 @@ void window_exchange(const std::int32_t* source, View<S> A, Queue& q) {
   DeviceScope scope(q.device());
   const auto blocks = static_cast<unsigned>(ceil_div(A.cols, columns_at_once));
   if constexpr (std::is_same_v<S, std::int32_t>)
-    window_exchange_kernel<std::int32_t>
-        <<<blocks, threads, 0, stream_of(q)>>>(source, {A.data, A.rows, A.cols, A.ld});
+    window_exchange_kernel<std::int32_t><<<blocks, threads, 0, stream_of(q)>>>(source, {A.data, A.rows, A.cols, A.ld});
   else
     window_exchange_kernel<<<blocks, threads, 0, stream_of(q)>>>(source, block_of(A));
   q.launched("window_exchange");

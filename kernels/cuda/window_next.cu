@@ -62,13 +62,12 @@ void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, V
   DeviceScope scope(q.device());
   using E = device_t<S>;
   const auto blocks = static_cast<unsigned>(ceil_div(A.cols, PanelTriangles<E>::strip));
-  window_next_kernel<E><<<blocks, threads<E>, 0, stream_of(q)>>>(source, block_of(LU), block_of(B), block_of(A),
-                                                               block_of(low));
+  window_next_kernel<E>
+      <<<blocks, threads<E>, 0, stream_of(q)>>>(source, block_of(LU), block_of(B), block_of(A), block_of(low));
   q.launched("window_next");
 }
 
-#define INSTANTIATE(S) \
-  template void window_next<S>(const std::int32_t*, View<S>, View<S>, View<S>, View<S>, Queue&);
+#define INSTANTIATE(S) template void window_next<S>(const std::int32_t*, View<S>, View<S>, View<S>, View<S>, Queue&);
 DEVOBJ_FOR_EACH_SINGLE(INSTANTIATE)
 #undef INSTANTIATE
 

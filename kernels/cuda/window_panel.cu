@@ -25,7 +25,8 @@ template <class E>
 struct Memory {
   static constexpr int width = is_device_complex<E> ? 8 : 16;  // of a strip
   static constexpr int pieces = width * sizeof(E) / 16;        // of a row of it
-  static_assert(width * most_blocks == window_panel_cols<std::conditional_t<is_device_complex<E>, std::complex<float>, float>>);
+  static_assert(width * most_blocks ==
+                window_panel_cols<std::conditional_t<is_device_complex<E>, std::complex<float>, float>>);
 
   // from another block, by strips: a row of L is a row here, with a gap against conflicts of banks
   struct Letter {

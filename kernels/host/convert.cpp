@@ -47,8 +47,8 @@ void widen(View<single_t<T>> S, bool add, View<T> A, Queue& q) {
   });
 }
 
-#define INSTANTIATE(T)                                                        \
-  template void narrow<T>(View<T>, View<single_t<T>>, std::int32_t*, Queue&); \
+#define INSTANTIATE(T)                                                                   \
+  template void narrow<T>(View<T>, View<single_t<T>>, std::int32_t*, Queue&);            \
   template void narrow_rows<T>(View<T>, const std::int32_t*, View<single_t<T>>, Queue&); \
   template void widen<T>(View<single_t<T>>, bool, View<T>, Queue&);
 DEVOBJ_FOR_EACH_DOUBLE(INSTANTIATE)

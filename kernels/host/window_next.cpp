@@ -27,8 +27,7 @@ void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, V
   });
 }
 
-#define INSTANTIATE(S) \
-  template void window_next<S>(const std::int32_t*, View<S>, View<S>, View<S>, View<S>, Queue&);
+#define INSTANTIATE(S) template void window_next<S>(const std::int32_t*, View<S>, View<S>, View<S>, View<S>, Queue&);
 DEVOBJ_FOR_EACH_SINGLE(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -53,8 +53,8 @@ TEST_P(Precision, NarrowRowsTakesThemInAnyOrder) {
       Padded<std::int32_t> order(rows, q());
       Padded<single_t<T>> s(Dense<single_t<T>>(m, n, single_t<T>(-7)), q());
       narrow_rows(a.view(), order.view().data, s.view(), q());
-      expect_same(s.read(), Dense<single_t<T>>::from(m, n, [&](auto i, auto j) { return single_t<T>(A(rows[i] - 1, j)); }),
-                  "S");
+      expect_same(s.read(),
+                  Dense<single_t<T>>::from(m, n, [&](auto i, auto j) { return single_t<T>(A(rows[i] - 1, j)); }), "S");
     }
   });
 }
@@ -130,7 +130,8 @@ TEST_P(Precision, ColumnSizes) {
           squares += std::norm(wide(A(i, j)));
         }
         ASSERT_NEAR(largest[j], most, 2 * eps<T> * most) << m << " x " << n << ", " << j;
-        ASSERT_NEAR(lengths[j], double(std::sqrt(squares)), (8 + std::sqrt(double(m))) * eps<T> * double(std::sqrt(squares)))
+        ASSERT_NEAR(lengths[j], double(std::sqrt(squares)),
+                    (8 + std::sqrt(double(m))) * eps<T> * double(std::sqrt(squares)))
             << m << " x " << n << ", " << j;
       }
     }
