@@ -6,6 +6,13 @@ if(DEVOBJ_SANITIZE)
   set(simd_optimise -O1)
 endif()
 set(simd_options ${simd_optimise} -ffp-contract=fast -fno-math-errno -fno-trapping-math)
+# From GCC 13 on, sums in some loops are made without fused operations, and in others with them: rows then have other bits
+# where threads share them out differently.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(--param=avoid-fma-max-bits=0 devobj_has_avoid_fma)
+if(devobj_has_avoid_fma)
+  list(APPEND simd_options --param=avoid-fma-max-bits=0)
+endif()
 foreach(name panel chain givens)
   set(simd_file ${PROJECT_SOURCE_DIR}/kernels/host/${name}_simd)
   set_source_files_properties(${simd_file}_baseline.cpp PROPERTIES COMPILE_OPTIONS "${simd_options}")
