@@ -68,7 +68,7 @@ class WindowLu {
       triangle_inverse(A_(columns(t), columns(t)), inverse(t), lefts);
 
       if ((t + 1) % panels_per_block == 0 || t + 1 == panels_) {
-        const std::int64_t b = t / panels_per_block;
+        const std::int64_t b = block_of(t);
         q_.wait_for(lefts.record());
         rest(b, columns_of_block(b + 2), q_);
         rest_before = q_.record();

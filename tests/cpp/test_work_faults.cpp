@@ -50,6 +50,25 @@ class WorkFaults : public Everywhere {
     ADD_FAILURE() << what << ": no end of steps";
     return 0;
   }
+
+  /// A is unchanged by each failure.
+  template <class T>
+  int fail_each_step_of_gesv_mixed(const Dense<T>& A, const Dense<T>& B, Method method) {
+    Padded<T> a(A, q());
+    std::optional<Padded<T>> b(std::in_place, B, q());
+    Padded<std::int32_t> ipiv(Dense<std::int32_t>(A.rows(), 1, 77), q());
+    return fail_each_step(
+        "gesv_mixed",
+        [&] {
+          const MixedResult done = gesv_mixed<T>(a, ipiv.view(), *b, q(), {method});
+          EXPECT_EQ(done.info, 0);
+          EXPECT_GE(done.iterations, 1);
+        },
+        [&] {
+          expect_same(a.read("A"), A, "A");
+          b.emplace(B, q());  // the last steps are those that write it
+        });
+  }
 };
 
 /// What a routine reads and writes, n x n each but the vectors; `run` calls it.
@@ -165,27 +184,12 @@ TEST_P(WorkFaults, OfEveryStep) {
   });
 }
 
-/// Its panels, the columns near them and the others are on three queues.
+/// Its panels, the columns near them, those left of them and the others are on four queues.
 TEST_P(WorkFaults, OfEveryStepOfARandomizedSolve) {
   with_type([&]<class T>(T) {
     if constexpr (std::is_same_v<real_t<T>, double>) {
       const std::int64_t n = 330;
-      const Dense<T> A = random<T>(n, n, 1), B = random<T>(n, 1, 2);
-      Padded<T> a(A, q());
-      std::optional<Padded<T>> b(std::in_place, B, q());
-      Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1, 77), q());
-      const int failures = fail_each_step(
-          "gesv_mixed",
-          [&] {
-            const MixedResult done = gesv_mixed<T>(a, ipiv.view(), *b, q(), {Method::randomized});
-            EXPECT_EQ(done.info, 0);
-            EXPECT_GE(done.iterations, 1);
-          },
-          [&] {
-            expect_same(a.read("A"), A, "A");
-            b.emplace(B, q());  // the last steps are those that write it
-          });
-      EXPECT_GE(failures, 40);
+      EXPECT_GE(fail_each_step_of_gesv_mixed(random<T>(n, n, 1), random<T>(n, 1, 2), Method::randomized), 40);
     }
   });
 }
@@ -195,25 +199,9 @@ TEST_P(WorkFaults, OfEveryStepOfAnIllConditionedSolve) {
   with_type([&]<class T>(T) {
     if constexpr (std::is_same_v<real_t<T>, double>) {
       const std::int64_t n = 40;
-      const Dense<T> B = random<T>(n, 2, 2);
       const Dense<T> A = with_singular_values<T>(n, n, 1, [&](auto j) { return j < n - 1 ? 1 : 1e-9; });
-      for (const Method method : {Method::automatic, Method::randomized}) {
-        Padded<T> a(A, q());
-        std::optional<Padded<T>> b(std::in_place, B, q());
-        Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1, 77), q());
-        const int failures = fail_each_step(
-            "gesv_mixed",
-            [&] {
-              const MixedResult done = gesv_mixed<T>(a, ipiv.view(), *b, q(), {method});
-              EXPECT_EQ(done.info, 0);
-              EXPECT_GE(done.iterations, 1);
-            },
-            [&] {
-              expect_same(a.read("A"), A, "A");
-              b.emplace(B, q());
-            });
-        EXPECT_GE(failures, 80);
-      }
+      for (const Method method : {Method::automatic, Method::randomized})
+        EXPECT_GE(fail_each_step_of_gesv_mixed(A, random<T>(n, 2, 2), method), 80);
     }
   });
 }
