@@ -65,7 +65,7 @@ const std::map<std::string, devobj::Method> qr_methods = {{"auto", devobj::Metho
 
 void add_common(CLI::App* app, Options& o) {
   add(app, "--backend", "auto, cuda or host", [&o](Words w) { o.backend = choose(backends, w); });
-  app->add_option("--reps", o.repeat.reps, "repetitions after one warm-up; the median counts")
+  app->add_option("--reps", o.repeat.reps, "repetitions after a warm-up of 10 ms or one run; the median counts")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app->add_option("--seconds", o.repeat.seconds, "begin no further repetition after so many seconds in one measurement")

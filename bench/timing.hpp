@@ -1,4 +1,4 @@
-// Times: the median of repetitions after one warm-up.
+// Times: the median of repetitions after a warm-up.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,9 @@
 namespace bench {
 
 struct Repeat {
-  int reps = 5;         ///< repetitions after the warm-up
-  double seconds = 20;  ///< no further repetition is begun after so much time in this measurement
+  int reps = 5;            ///< repetitions after the warm-up
+  double seconds = 20;     ///< no further repetition is begun after so much time in this measurement
+  double warm_up_ms = 10;  ///< the warm-up's runs take at least so long together: threads wake up, clocks rise
 };
 
 /// The middle value, or the mean of the two middle ones; values is not empty.
@@ -29,21 +30,23 @@ double once_ms(Run&& run, Wait&& wait) {
 }
 
 /// The median time of `run` in milliseconds. `prepare` comes before each run and is not timed; `wait` ends both. At
-/// least one repetition follows the warm-up, except that a warm-up longer than the whole time allowed is itself the
+/// least one repetition follows the warm-up, except that a first run longer than the whole time allowed is itself the
 /// measurement.
 template <class Prepare, class Run, class Wait>
 double median_ms(const Repeat& repeat, Prepare&& prepare, Run&& run, Wait&& wait) {
-  prepare();
-  wait();
-  const double first = once_ms(run, wait);
-  double spent = first;
-  if (spent > 1000 * repeat.seconds) return first;
-  std::vector<double> times;
-  do {
+  double spent = 0;
+  const auto one = [&] {
     prepare();
     wait();
-    times.push_back(once_ms(run, wait));
-    spent += times.back();
+    const double ms = once_ms(run, wait);
+    spent += ms;
+    return ms;
+  };
+  if (const double first = one(); first > 1000 * repeat.seconds) return first;
+  while (spent < std::min(repeat.warm_up_ms, 1000 * repeat.seconds)) one();
+  std::vector<double> times;
+  do {
+    times.push_back(one());
   } while (static_cast<int>(times.size()) < repeat.reps && spent < 1000 * repeat.seconds);
   return median(times);
 }

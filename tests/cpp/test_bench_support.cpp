@@ -175,7 +175,7 @@ TEST(BenchTiming, Median) {
 TEST(BenchTiming, OneWarmUpThenTheRepetitions) {
   int prepared = 0, ran = 0, waited = 0;
   const auto count = [](int& n) { return [&n] { ++n; }; };
-  median_ms({4, 1000}, count(prepared), count(ran), count(waited));
+  median_ms({4, 1000, 0}, count(prepared), count(ran), count(waited));
   EXPECT_EQ(prepared, 5);
   EXPECT_EQ(ran, 5);
   EXPECT_EQ(waited, 10);  // after each preparation and each run
@@ -199,6 +199,16 @@ TEST(BenchTiming, OneWarmUpThenTheRepetitions) {
                 [] {}),
             5);
   EXPECT_EQ(ran, 1);
+  ran = 0;
+  median_ms(
+      {1, 1000, 50}, [] {},
+      [&] {
+        usleep(500);
+        ++ran;
+      },
+      [] {});
+  EXPECT_GE(ran, 3);    // more than one run warms up
+  EXPECT_LE(ran, 101);  // 100 runs of 0.5 ms or more do
 }
 
 TEST(BenchOpenblas, OnlyARelapseIsMended) {
