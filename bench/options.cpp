@@ -110,7 +110,8 @@ void add_factorization(CLI::App* app, Options& o, const std::map<std::string, de
     o.method_name = w;
   });
   app->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
-  app->add_option("--inner-block", o.inner_block, "lu, native: columns of a kernel's panel within it; 0: the library's choice")
+  app->add_option("--inner-block", o.inner_block,
+                  "lu, native: columns of a kernel's panel within it; 0: the library's choice")
       ->check(CLI::NonNegativeNumber);
   add(app, "--peer", "of lapack, cusolver, magma, or none; default cusolver on a GPU, lapack without", [&o](Words w) {
     o.peers = choose_list({"lapack", "cusolver", "magma", "none"}, w);
