@@ -1,16 +1,24 @@
-// LU with pivots from a window of rows. No step looks at all rows, so that nothing waits for a long column's pivot:
+// LU with pivots from a window of rows. No step looks at all rows, so that nothing waits for a long column's pivot.
 //
-//            K   next  near    rest           panel  P A(window, K) = L U                            queue `panels`
-//          +---+------+------+---------+      next   the next panel's columns, down to the end of its window
-//   window | U |  U   |  U   |    U    |      near   all rows of the columns up to the end of the next block of
-//          | L |      |      |         |             panels                                          queue `nears`
-//          +---+      |      |         |      left   L21 = A21 U^-1                                  queue `lefts`
-//          | L |      |      |         |      rest   of a block of panels: all other columns; first those that near
-//          +---+------+------+---------+             will change next                                the caller's
+//                block of panels   next block
+//              ,-----------------,---------------,         A panel K, in the window of rows that begins with it:
+//               K   next  own      ahead            rest
+//             +---+------+-------+---------------+------     panel    P A(window, K) = L U              queue `panels`
+//      window | U |  U   |   U   |       U       |           next     the next panel's columns, down to the end of its
+//             | L |      |       |               |                    window, without L21:
+//             +---+      |       |               |                    A22 -= L21 U12 = A21 (U^-1 U12)
+//   next rows | L |      |       |               |           left     L21 = A21 U^-1                    queue `lefts`
+//             +---+      |       |               |           own      all rows of the block's columns   queue `owns`
+//             | L |      |       |               |           ahead    of the next block's columns the rows in which its
+//        band |   |      |       |               |                    first two panels will have windows; the rows below
+//             +---+------+-------+---------------+                    at the block's end, in one product
+//             |   |      |       |     carry     |                                                      queue `aheads`
+//                                                            rest     at the block's end all other columns; first those
+//                                                                     that are next after the next block
+//                                                                                                       the caller's queue
 //
-// The panels run ahead of the columns near them, these ahead of `rest`, whose products are most of the work. `next` is not
-// kept waiting for L21 either: A22 -= L21 U12 = A21 (U^-1 U12) in the rows of the next window. Rows are exchanged within the
-// window, in columns left of the panel too. U12 of `rest` comes from a product with L^-1, whose elements are near 1.
+// So panels wait for panels; all else has the time of some panels. Rows are exchanged within the window, in L's columns
+// left of it too: in the block soon (queue `trails`), left of the block when `rest` is done (queue `behind`).
 #include "lu_window.hpp"
 
 #include <algorithm>
@@ -24,73 +32,110 @@
 namespace devobj {
 namespace {
 
-constexpr std::int64_t panels_per_block = 2;
+/// From this order on the products are most of the work, and faster with more columns.
+constexpr std::int64_t deep_products_from = 12000;
 
 template <class S>
 class WindowLu {
  public:
-  WindowLu(View<S> A, View<std::int32_t> order, View<std::int32_t> info, Math math, Queue& q)
-      : A_(A), order_(order), info_(info), q_(q), n_(A.rows), panels_((n_ + width - 1) / width) {
+  WindowLu(View<S> A, View<std::int32_t> order, View<std::int32_t> info, Math math, std::int64_t panels_per_block,
+           Queue& q)
+      : A_(A),
+        order_(order),
+        info_(info),
+        q_(q),
+        n_(A.rows),
+        panels_((n_ + width - 1) / width),
+        panels_per_block_(panels_per_block > 0      ? panels_per_block
+                          : n_ < deep_products_from ? 2
+                                                    : window_most_panels),
+        block_(panels_per_block_ * width),
+        math_(math) {
     sources_ = Matrix<std::int32_t>(window_rows, panels_, q);
-    inverses_ = Matrix<S>(width, width * panels_, q);
-    top_ = Matrix<S>(width, n_, q);
-    parts_ = ProductsByParts::for_updates<S>(math, n_ - block, n_ - 2 * block, block, q);
+    parts_ = ProductsByParts::for_updates<S>(math, n_ - block_, n_ - 2 * block_, block_, q);
   }
 
   void run() {
-    SideQueue panel_queue(q_, true), near_queue(q_, true), left_queue(q_);
-    Queue &panels = panel_queue, &nears = near_queue, &lefts = left_queue;
-    Event near_before, rest_before;
+    SideQueue panel_queue(q_, true), own_queue(q_, true), left_queue(q_, true), ahead_queue(q_, true), trail_queue(q_),
+        behind_queue(q_);
+    Queue &panels = panel_queue, &owns = own_queue, &lefts = left_queue, &aheads = ahead_queue, &trails = trail_queue,
+          &behind = behind_queue;
+    carry_parts_ = ProductsByParts::for_updates<S>(math_, n_, by_parts_least, block_, aheads);
+    Event own_before, ahead_before, carry_before, rest_before;  // of the panel before, of the block before
 
     panel(0, panels);
     for (std::int64_t t = 0; t < panels_; ++t) {
+      const std::int64_t b = block_of(t);
+      const bool first = t == panels_of(b).begin, last = t + 1 == panels_of(b).end;
+      const Range K = columns(t), own = own_columns(t), ahead{columns_of_block(b).end, columns_of_block(b + 1).end};
       const Event panel_done = panels.record();
+
       lefts.wait_for(panel_done);
-      lefts.wait_for(near_before);
+      lefts.wait_for(own_before);
+      if (first) lefts.wait_for(carry_before);
       left(t, {next_rows(t).end, n_}, lefts);
+      const Event left_done = lefts.record();
+
       if (t + 1 < panels_) {
-        panels.wait_for(near_before);
-        next(t, panels);
-        const Event next_done = panels.record(), left_done = lefts.record();
-        panel(t + 1, panels);
-
-        nears.wait_for(panel_done);
-        nears.wait_for(rest_before);
-        near_in_window(t, nears);
-        nears.wait_for(next_done);
-        nears.wait_for(left_done);
-        near(t, nears);
-        near_before = nears.record();
-        lefts.wait_for(near_before);
+        panels.wait_for(own_before);
+        if (first || last) panels.wait_for(ahead_before);
+        if (last) panels.wait_for(rest_before);
+        eliminate(t, columns(t + 1), panels);
       }
-      left(t, next_rows(t), lefts);
-      exchange(t, {columns_of_block(block_of(t)).begin, columns(t).begin}, lefts);
-      triangle_inverse(A_(columns(t), columns(t)), inverse(t), lefts);
+      const Event next_done = panels.record();
+      if (t + 1 < panels_) panel(t + 1, panels);
 
-      if ((t + 1) % panels_per_block == 0 || t + 1 == panels_) {
-        const std::int64_t b = block_of(t);
-        q_.wait_for(lefts.record());
-        rest(b, columns_of_block(b + 2), q_);
-        rest_before = q_.record();
-        rest(b, {columns_of_block(b + 2).end, n_}, q_);
-        exchanges_left(b, q_);
+      Event own_done;
+      if (own.size() > 0) {
+        owns.wait_for(panel_done);
+        if (first) owns.wait_for(ahead_before);
+        eliminate(t, {columns(t + 1).end, own.end}, owns);
+        owns.wait_for(next_done);
+        owns.wait_for(left_done);
+        subtract({next_rows(t).end, n_}, K, own, owns);
+        own_done = owns.record();
       }
+
+      aheads.wait_for(panel_done);
+      aheads.wait_for(own_before);
+      if (first) aheads.wait_for(rest_before);
+      eliminate(t, {last ? columns(t + 1).end : ahead.begin, ahead.end}, aheads);
+      aheads.wait_for(left_done);
+      if (last) aheads.wait_for(next_done);
+      subtract({next_rows(t).end, band_end(b)}, K, ahead, aheads);
+      own_before = own_done;
+      ahead_before = aheads.record();
+
+      trails.wait_for(next_done);
+      trails.wait_for(own_done);
+      trails.wait_for(ahead_before);
+      left(t, next_rows(t), trails);
+      exchange(t, {columns_of_block(b).begin, K.begin}, trails);
+
+      if (!last) continue;
+      update({band_end(b), n_}, b, ahead, carry_parts_, aheads);
+      carry_before = aheads.record();
+
+      const Range soon = columns_of_block(b + 2), late{soon.end, n_};
+      q_.wait_for(left_done);
+      q_.wait_for(trails.record());
+      upper(b, {soon.begin, n_}, q_);
+      update({columns_of_block(b).end, n_}, b, soon, parts_, q_);
+      rest_before = q_.record();
+      update({columns_of_block(b).end, n_}, b, late, parts_, q_);
+      behind.wait_for(q_.record());
+      exchanges_left(b, behind);
     }
   }
 
  private:
-  static constexpr std::int64_t width = window_panel_cols<S>, block = panels_per_block * width;
+  static constexpr std::int64_t width = window_panel_cols<S>;
 
   Range columns(std::int64_t t) const { return {std::min(t * width, n_), std::min((t + 1) * width, n_)}; }
   Range window(std::int64_t t) const { return {t * width, std::min(t * width + window_rows, n_)}; }
   /// The columns of a block of panels.
-  Range columns_of_block(std::int64_t b) const { return {std::min(b * block, n_), std::min((b + 1) * block, n_)}; }
-  std::int64_t block_of(std::int64_t t) const { return t / panels_per_block; }
-  /// L^-1 of a panel.
-  View<S> inverse(std::int64_t t) const {
-    const std::int64_t order = columns(t).size();
-    return inverses_.view()({0, order}, {t * width, t * width + order});
-  }
+  Range columns_of_block(std::int64_t b) const { return {std::min(b * block_, n_), std::min((b + 1) * block_, n_)}; }
+  std::int64_t block_of(std::int64_t t) const { return t / panels_per_block_; }
   std::int32_t* source(std::int64_t t) const { return sources_.data + t * window_rows; }
 
   /// P A(window, K) = L U
@@ -105,13 +150,11 @@ class WindowLu {
     const View<S> LU = A_(window(t), columns(t)), B = A_(next_rows(t), columns(t));
     window_next(source(t), LU, B, A_(window(t), right), A_(next_rows(t), right), q);
   }
-  void next(std::int64_t t, Queue& q) { eliminate(t, columns(t + 1), q); }
 
-  /// The columns up to the end of the next block.
-  Range near_columns(std::int64_t t) const { return {columns(t).end, columns_of_block(block_of(t) + 1).end}; }
-  /// Their rows in this window and the next, but for the columns of `next`; then the others.
-  void near_in_window(std::int64_t t, Queue& q) { eliminate(t, {columns(t + 1).end, near_columns(t).end}, q); }
-  void near(std::int64_t t, Queue& q) { subtract({next_rows(t).end, n_}, columns(t), near_columns(t), q); }
+  /// The columns of its block right of a panel.
+  Range own_columns(std::int64_t t) const { return {columns(t).end, columns_of_block(block_of(t)).end}; }
+  /// The end of the rows in which a block's panels have windows, and the first two panels of the next block.
+  std::int64_t band_end(std::int64_t b) const { return std::min(windows(b).end + 2 * width, n_); }
 
   /// Some rows of L21 = A21 U11^-1.
   void left(std::int64_t t, Range rows, Queue& q) {
@@ -120,69 +163,75 @@ class WindowLu {
 
   /// A(rows, right) -= L(rows, K) U(K, right)
   void subtract(Range rows, Range K, Range right, Queue& q) {
-    if (rows.size() <= 0) return;
+    if (rows.size() <= 0 || right.size() <= 0) return;
     gemm(Op::NoTrans, Op::NoTrans, S(-1), A_(rows, K), A_(K, right), S(1), A_(rows, right), q);
   }
 
   Range panels_of(std::int64_t b) const {
-    return {b * panels_per_block, std::min((b + 1) * panels_per_block, panels_)};
+    return {b * panels_per_block_, std::min((b + 1) * panels_per_block_, panels_)};
   }
 
-  /// Some of the columns beyond the next block.
-  void rest(std::int64_t b, Range right, Queue& q) {
+  /// U12 of a block in columns beyond the next one. Rows may be exchanged only while all of them have had the same updates,
+  /// so that all exchanges come first.
+  void upper(std::int64_t b, Range right, Queue& q) {
     if (right.size() <= 0) return;
-    const Range B = columns_of_block(b), below{B.end, n_}, panels = panels_of(b);
-    for (std::int64_t t = panels.begin; t < panels.end; ++t) exchange(t, right, q);
-    // U12 = L11^-1 A12, panel after panel
-    for (std::int64_t t = panels.begin; t < panels.end; ++t) {
+    exchange_block(b, right, q);
+    const Range B = columns_of_block(b);
+    for (std::int64_t t = panels_of(b).begin; t < panels_of(b).end; ++t) {
       const Range K = columns(t);
-      const View<S> U12 = A_(K, right), A12 = top_.view()({0, U12.rows}, {0, U12.cols});
-      lacpy(Uplo::General, U12, A12, q);
-      gemm(Op::NoTrans, Op::NoTrans, S(1), inverse(t), A12, S(0), U12, q);
+      window_right(A_(K, K), A_(K, right), q);
       subtract({K.end, B.end}, K, right, q);
     }
-    // A22 -= L21 U12
-    if (parts_.template updates<S>(A_(below, right)))
-      parts_.add(Op::NoTrans, Op::NoTrans, -1, A_(below, B), A_(B, right), A_(below, right), Side::Right, q);
+  }
+  /// The same with the columns of a block, by parts where that is faster.
+  void update(Range rows, std::int64_t b, Range right, const ProductsByParts& parts, Queue& q) {
+    const Range B = columns_of_block(b);
+    if (parts && rows.size() >= by_parts_least && right.size() >= block_)
+      parts.add(Op::NoTrans, Op::NoTrans, -1, A_(rows, B), A_(B, right), A_(rows, right), Side::Right, q);
     else
-      subtract(below, B, right, q);
+      subtract(rows, B, right, q);
   }
 
   /// The exchanges of a block's panels in the columns left of it, and in the list of them all.
   void exchanges_left(std::int64_t b, Queue& q) {
-    for (std::int64_t t = panels_of(b).begin; t < panels_of(b).end; ++t) {
-      exchange(t, {0, columns_of_block(b).begin}, q);
-      window_exchange(source(t), order_(window(t), {0, 1}), q);
-    }
+    exchange_block(b, {0, columns_of_block(b).begin}, q);
+    const Range panels = panels_of(b);
+    window_exchange(source(panels.begin), panels.size(), width, order_(windows(b), {0, 1}), q);
   }
-
+  void exchange_block(std::int64_t b, Range others, Queue& q) {
+    const Range panels = panels_of(b);
+    if (others.size() > 0) window_exchange(source(panels.begin), panels.size(), width, A_(windows(b), others), q);
+  }
   void exchange(std::int64_t t, Range others, Queue& q) {
-    if (others.size() > 0) window_exchange(source(t), A_(window(t), others), q);
+    if (others.size() > 0) window_exchange(source(t), 1, width, A_(window(t), others), q);
   }
+  /// The windows of all panels of a block.
+  Range windows(std::int64_t b) const { return {columns_of_block(b).begin, window(panels_of(b).end - 1).end}; }
 
   View<S> A_;
   View<std::int32_t> order_, info_;
   Queue& q_;
-  std::int64_t n_, panels_;
-  Matrix<std::int32_t> sources_;  // a column for each panel
-  Matrix<S> inverses_;            // L11^-1 of each panel
-  Matrix<S> top_;                 // old rows of U12 in products
-  ProductsByParts parts_;
+  std::int64_t n_, panels_, panels_per_block_, block_;  // block_: columns
+  Matrix<std::int32_t> sources_;                        // a column for each panel
+  Math math_;
+  ProductsByParts parts_, carry_parts_;
 };
 
 }  // namespace
 
 template <class S>
-void getrf_window(View<S> A, View<std::int32_t> order, View<std::int32_t> info, Math math, Queue& q) {
+void getrf_window(View<S> A, View<std::int32_t> order, View<std::int32_t> info, Math math, Queue& q,
+                  std::int64_t panels_per_block) {
   std::vector<std::int32_t> start(A.rows + 1, 0);
   std::iota(start.begin() + 1, start.end(), 0);
   to_device<std::int32_t>({start.data(), 1, 1, 1}, info, q);
   if (A.empty()) return;
   to_device<std::int32_t>({start.data() + 1, A.rows, 1, A.rows}, order, q);
-  WindowLu<S>(A, order, info, math, q).run();
+  WindowLu<S>(A, order, info, math, panels_per_block, q).run();
 }
 
-#define INSTANTIATE(S) template void getrf_window<S>(View<S>, View<std::int32_t>, View<std::int32_t>, Math, Queue&);
+#define INSTANTIATE(S) \
+  template void getrf_window<S>(View<S>, View<std::int32_t>, View<std::int32_t>, Math, Queue&, std::int64_t);
 DEVOBJ_FOR_EACH_SINGLE(INSTANTIATE)
 #undef INSTANTIATE
 

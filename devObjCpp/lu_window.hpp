@@ -11,6 +11,7 @@ namespace devobj {
 /// memory) is 0, or the first i with U(i, i) = 0: A is not to be used then. S is float or complex<float>. Does not wait.
 /// Workspace: O(n), a few panels.
 template <class S>
-void getrf_window(View<S> A, View<std::int32_t> order, View<std::int32_t> info, Math math, Queue& q);
+void getrf_window(View<S> A, View<std::int32_t> order, View<std::int32_t> info, Math math, Queue& q,
+                  std::int64_t panels_per_block = 0);
 
 }  // namespace devobj

@@ -24,6 +24,10 @@ namespace devobj {
 /// The factors of one group of four.
 struct Butterfly {
   double d[4], e[4];
+  /// Of element i the factor d is butterfly_factor(place), e the next one; rows and columns have different ones.
+  DEVOBJ_ANYWHERE static std::uint64_t place(std::int64_t i, bool columns) {
+    return static_cast<std::uint64_t>(i) * 4 + (columns ? 2 : 0);
+  }
 };
 
 /// A number of magnitude 15/16 to 17/16 and random sign, a function of n alone: the bits of a good hash (Steele, Lea & Flood,
@@ -37,11 +41,11 @@ DEVOBJ_ANYWHERE inline double butterfly_factor(std::uint64_t n) {
   return n & 1 ? -magnitude : magnitude;
 }
 
-/// Of the elements g, g + quarter, ...; rows and columns have different ones.
+/// Of the elements g, g + quarter, ...
 DEVOBJ_ANYWHERE inline Butterfly butterfly(std::int64_t g, std::int64_t quarter, bool columns) {
   Butterfly b;
   for (int i = 0; i < 4; ++i) {
-    const std::uint64_t n = static_cast<std::uint64_t>(g + i * quarter) * 4 + (columns ? 2 : 0);
+    const std::uint64_t n = Butterfly::place(g + i * quarter, columns);
     b.d[i] = butterfly_factor(n);
     b.e[i] = butterfly_factor(n + 1);
   }

@@ -62,17 +62,17 @@ void window_left(View<S> U, View<S> B, Queue& q) {
 }
 
 template <class S>
-void window_exchange(const std::int32_t* source, View<S> A, Queue& q) {
+void window_right(View<S> L, View<S> A, Queue& q) {
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::window_exchange(source, A, q);
-  host::window_exchange(source, A, q);
+    if (q.on_cuda()) return cuda::window_right(L, A, q);
+  host::window_right(L, A, q);
 }
 
 template <class S>
-void triangle_inverse(View<S> LU, View<S> X, Queue& q) {
+void window_exchange(const std::int32_t* source, std::int64_t panels, std::int64_t step, View<S> A, Queue& q) {
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::triangle_inverse(LU, X, q);
-  host::triangle_inverse(LU, X, q);
+    if (q.on_cuda()) return cuda::window_exchange(source, panels, step, A, q);
+  host::window_exchange(source, panels, step, A, q);
 }
 
 }  // namespace devobj

@@ -15,6 +15,8 @@ constexpr std::int64_t mixed_order(std::int64_t n) {
 template <class S>
 inline constexpr std::int64_t window_panel_cols = is_complex<S> ? 64 : 128;
 inline constexpr std::int64_t window_rows = 256;
+/// Whose rows window_exchange exchanges at once.
+inline constexpr std::int64_t window_most_panels = 4;
 
 namespace cuda {
 /// Whether the GPU has the clusters that window_panel needs.
@@ -51,13 +53,13 @@ bool window_lu_possible(const Queue& q);
   /* B = B U^-1, U the upper triangle of window_panel_cols columns at most. (window_left) */                              \
   template <class S>                                                                                                      \
   void window_left(View<S> U, View<S> B, Queue& q);                                                                       \
-  /* Row i of A = the old row source[i]. S may be int32. (window_exchange) */                                             \
+  /* A = L^-1 A, L the unit lower triangle of window_panel_cols columns at most. (window_right) */                         \
   template <class S>                                                                                                      \
-  void window_exchange(const std::int32_t* source, View<S> A, Queue& q);                                                  \
-  /* X = the inverse of LU's unit lower triangle, with zeros above; at most window_panel_cols columns.                  \
-     (triangle_inverse) */ \
+  void window_right(View<S> L, View<S> A, Queue& q);                                                                      \
+  /* Exchanges of up to window_most_panels panels, one after the other: panel p's window begins in row p step of A, and   \
+     row i of it = the old one source[p window_rows + i]. S may be int32. (window_exchange) */                            \
   template <class S>                                                                                                      \
-  void triangle_inverse(View<S> LU, View<S> X, Queue& q);
+  void window_exchange(const std::int32_t* source, std::int64_t panels, std::int64_t step, View<S> A, Queue& q);
 
 namespace host {
 DEVOBJ_RANDOMIZED_PRIMITIVES

@@ -23,41 +23,66 @@ __device__ void of_parts(E (&x)[4], const F& act) {
   }
 }
 
-// A thread has rows g, g + quarter, ... of M, blockIdx.y goes along the groups of columns. All who write to *misfit write 1.
+// What a group of four columns is multiplied by.
+struct ColumnGroup {
+  Butterfly factors;
+  double power[4];
+};
+constexpr int groups_at_once = 32;
+
+// A thread has rows g, g + quarter, ... of M, blockIdx.y goes along the groups of columns, groups_at_once at a time. All who
+// write to *misfit write 1.
 template <class E, class F>
 __global__ void __launch_bounds__(threads)
     mix_matrix_kernel(Block<E> A, const double* rows, const double* columns, Block<F> M, std::int32_t* misfit) {
+  __shared__ ColumnGroup group[groups_at_once];
   const std::int64_t n = A.rows, quarter = M.rows / 4;
   const std::int64_t g = blockIdx.x * std::int64_t(threads) + threadIdx.x;
-  if (g >= quarter) return;
   const Butterfly of_rows = butterfly(g, quarter, false);
   double row_power[4];
 #pragma unroll
   for (int a = 0; a < 4; ++a) row_power[a] = g + a * quarter < n ? power_to_one(rows[g + a * quarter]) : 1;
   bool fit = true;
-  for (std::int64_t h = blockIdx.y; h < quarter; h += gridDim.y) {
-    E x[4][4];  // [column][row]
+  const std::int64_t step = gridDim.y * std::int64_t(groups_at_once);
+  for (std::int64_t first = blockIdx.y * std::int64_t(groups_at_once); first < quarter; first += step) {
+    const int count = static_cast<int>(min(std::int64_t(groups_at_once), quarter - first));
+    __syncthreads();
+    for (int e = threadIdx.x; e < 4 * count; e += threads) {
+      const int k = e / 4, b = e % 4;
+      const std::int64_t j = first + k + b * quarter;
+      group[k].factors.d[b] = butterfly_factor(Butterfly::place(j, true));
+      group[k].factors.e[b] = butterfly_factor(Butterfly::place(j, true) + 1);
+      group[k].power[b] = j < n ? power_to_one(columns[j]) : 1;
+    }
+    __syncthreads();
+    if (g >= quarter) continue;
+    for (int k = 0; k < count; ++k) {
+      const std::int64_t h = first + k;
+      E x[4][4];  // [column][row]
 #pragma unroll
-    for (int b = 0; b < 4; ++b) {
-      const std::int64_t j = h + b * quarter;
-      const double column_power = j < n ? power_to_one(columns[j]) : 1;
+      for (int b = 0; b < 4; ++b)
+#pragma unroll
+        for (int a = 0; a < 4; ++a) {
+          const std::int64_t i = g + a * quarter, j = h + b * quarter;
+          x[b][a] = i < n && j < n ? A(i, j) : from_parts<E>(i == j ? 1 : 0);
+        }
+#pragma unroll
+      for (int b = 0; b < 4; ++b) {
+#pragma unroll
+        for (int a = 0; a < 4; ++a) {
+          fit = fit && fits_single(x[b][a]);
+          // beyond A's order the powers are 1
+          x[b][a] = scaled(scaled(x[b][a], row_power[a]), group[k].power[b]);
+        }
+        of_parts(x[b], [&](double(&part)[4]) { mix(of_rows, part); });
+      }
 #pragma unroll
       for (int a = 0; a < 4; ++a) {
-        const std::int64_t i = g + a * quarter;
-        const bool inside = i < n && j < n;
-        const E element = inside ? A(i, j) : from_parts<E>(i == j ? 1 : 0);
-        fit = fit && fits_single(element);
-        x[b][a] = inside ? scaled(scaled(element, row_power[a]), column_power) : element;
+        E row[4] = {x[0][a], x[1][a], x[2][a], x[3][a]};
+        of_parts(row, [&](double(&part)[4]) { mix(group[k].factors, part); });
+#pragma unroll
+        for (int b = 0; b < 4; ++b) M(g + a * quarter, h + b * quarter) = to_single(row[b]);
       }
-      of_parts(x[b], [&](double(&part)[4]) { mix(of_rows, part); });
-    }
-    const Butterfly of_columns = butterfly(h, quarter, true);
-#pragma unroll
-    for (int a = 0; a < 4; ++a) {
-      E row[4] = {x[0][a], x[1][a], x[2][a], x[3][a]};
-      of_parts(row, [&](double(&part)[4]) { mix(of_columns, part); });
-#pragma unroll
-      for (int b = 0; b < 4; ++b) M(g + a * quarter, h + b * quarter) = to_single(row[b]);
     }
   }
   if (!fit) *misfit = 1;
@@ -126,8 +151,8 @@ void mix_matrix(View<T> A, const double* rows, const double* columns, View<singl
   fill_bytes(misfit, 0, sizeof(std::int32_t), q.stream());
   if (A.empty()) return;
   constexpr std::int64_t most = 64;  // blocks that share the rows, so that each makes their factors for many columns
-  mix_matrix_kernel<<<grid_of(M.rows / 4, std::min(most, M.rows / 4)), threads, 0, stream_of(q)>>>(
-      block_of(A), rows, columns, block_of(M), misfit);
+  mix_matrix_kernel<<<grid_of(M.rows / 4, std::min(most, ceil_div(M.rows / 4, groups_at_once))), threads, 0,
+                      stream_of(q)>>>(block_of(A), rows, columns, block_of(M), misfit);
   q.launched("mix_matrix");
 }
 

@@ -14,7 +14,7 @@ void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, V
       n(A.cols, "window_next", "columns of A"), below(B.rows, "window_next", "rows of B"),
       ld_LU(LU.ld, "window_next", "the ld of LU"), ld_B(B.ld, "window_next", "the ld of B"),
       ld_A(A.ld, "window_next", "the ld of A"), ld_low(low.ld, "window_next", "the ld of low");
-  window_exchange(source, A, q);
+  window_exchange(source, 1, window_panel_cols<S>, A, q);
   q.submit("window_next", [=] {
     fortran::trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, k, n, S(1), LU.data, ld_LU, A.data, ld_A);
     if (others > 0)

@@ -106,7 +106,7 @@ TEST_P(MixedRandomized, ErrorsWriteNothing) {
                                      expect_same(r.read("B"), R, "B");
                                      expect_same(p.read("ipiv"), Dense<std::int32_t>(300, 1, 77), "ipiv");
                                    }),
-              10);
+              9);
     EXPECT_LE(solve_residual(Op::NoTrans, M, r.read("B"), R), residual_bound);
   });
 }

@@ -29,10 +29,10 @@ struct Factored {
   std::int32_t info;
 };
 template <class S>
-Factored<S> factor(const Dense<S>& A, Queue& q) {
+Factored<S> factor(const Dense<S>& A, Queue& q, std::int64_t panels_per_block = 0) {
   Padded<S> a(A, q);
   Padded<std::int32_t> order(Dense<std::int32_t>(A.rows(), 1, -7), q), info(Dense<std::int32_t>(1, 1, -7), q);
-  getrf_window<S>(a, order, info, Math::automatic, q);
+  getrf_window<S>(a, order, info, Math::automatic, q, panels_per_block);
   return {a.read("A"), order.read("order"), info.read("info")[0]};
 }
 
@@ -91,6 +91,34 @@ std::vector<std::int32_t> list(const Dense<std::int32_t>& order) {
   return {order.data(), order.data() + order.size()};
 }
 
+/// P A x = L (U x) for some x: a check for matrices of larger order.
+template <class S>
+void expect_factors(const Dense<S>& A, const Factored<S>& f, const std::string& what) {
+  using D = double_of<S>;
+  const std::int64_t n = A.rows();
+  EXPECT_EQ(f.info, 0) << what;
+  expect_permutation(f.order, n, what);
+  std::vector<D> x(n), Ax(n), Ux(n), LUx(n);
+  const Dense<S> numbers = random<S>(n, 1, 6);
+  for (std::int64_t i = 0; i < n; ++i) x[i] = D(numbers[i]);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      Ax[i] += D(A(i, j)) * x[j];
+      if (i <= j) Ux[i] += D(f.LU(i, j)) * x[j];
+    }
+  for (std::int64_t j = 0; j < n; ++j) {
+    LUx[j] += Ux[j];
+    for (std::int64_t i = j + 1; i < n; ++i) LUx[i] += D(f.LU(i, j)) * Ux[j];
+  }
+  double error = 0, sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double e = std::abs(Ax[f.order[i]] - LUx[i]);
+    error = std::isnan(e) || e > error ? e : error;
+    sum += std::abs(x[i]);
+  }
+  EXPECT_LE(error, residual_bound * sum * static_cast<double>(n) * eps<S>) << what;
+}
+
 TEST_P(WindowLu, FactorsOfEveryOrder) {
   with_single([&]<class S>(S) {
     const std::int64_t width = window_panel_cols<S>;
@@ -106,35 +134,24 @@ TEST_P(WindowLu, FactorsOfEveryOrder) {
   });
 }
 
+TEST_P(WindowLu, BlocksOfEveryNumberOfPanels) {
+  with_single([&]<class S>(S) {
+    const std::int64_t width = window_panel_cols<S>;
+    for (std::int64_t panels = 1; panels <= window_most_panels; ++panels)
+      for (std::int64_t n : {width, panels * width, panels * width + 1, 3 * panels * width,
+                             (3 * panels + 1) * width - 1, (4 * panels - 1) * width + 5}) {
+        const Dense<S> A = random<S>(n, n, std::uint32_t(n));
+        expect_factors(A, factor(A, q(), panels), std::to_string(panels) + " panels, n = " + std::to_string(n));
+      }
+  });
+}
+
 /// Beyond the order where the updates are products by parts on a GPU.
 TEST_P(WindowLu, ALargeMatrix) {
   with_single([&]<class S>(S) {
-    using D = double_of<S>;
-    const std::int64_t n = is_complex<S> ? 2501 : 2801;
-    const Dense<S> A = random<S>(n, n, 5);
-    const Factored<S> f = factor(A, q());
-    EXPECT_EQ(f.info, 0);
-    expect_permutation(f.order, n, "a large matrix");
-    // P A x = L (U x)
-    std::vector<D> x(n), Ax(n), Ux(n), LUx(n);
-    const Dense<S> numbers = random<S>(n, 1, 6);
-    for (std::int64_t i = 0; i < n; ++i) x[i] = D(numbers[i]);
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < n; ++i) {
-        Ax[i] += D(A(i, j)) * x[j];
-        if (i <= j) Ux[i] += D(f.LU(i, j)) * x[j];
-      }
-    for (std::int64_t j = 0; j < n; ++j) {
-      LUx[j] += Ux[j];
-      for (std::int64_t i = j + 1; i < n; ++i) LUx[i] += D(f.LU(i, j)) * Ux[j];
-    }
-    double error = 0, sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const double e = std::abs(Ax[f.order[i]] - LUx[i]);
-      error = std::isnan(e) || e > error ? e : error;
-      sum += std::abs(x[i]);
-    }
-    EXPECT_LE(error, residual_bound * sum * static_cast<double>(n) * eps<S>);
+    const Dense<S> A = random<S>(is_complex<S> ? 2501 : 2801, is_complex<S> ? 2501 : 2801, 5);
+    for (const std::int64_t panels : {std::int64_t(0), window_most_panels})
+      expect_factors(A, factor(A, q(), panels), std::to_string(panels) + " panels");
   });
 }
 
@@ -214,20 +231,34 @@ TEST_P(WindowLu, PanelsOfEveryShape) {
   });
 }
 
+/// Of one panel, and of several whose windows overlap.
 TEST_P(WindowLu, Exchanges) {
   with_single([&]<class S>(S) {
-    for (std::int64_t rows : {1, 40, 256})
+    struct Shape {
+      std::int64_t panels, step, rows;
+    };
+    for (const auto [panels, step, rows] :
+         {Shape{1, 128, 1}, Shape{1, 128, 40}, Shape{1, 64, window_rows}, Shape{2, 128, 300}, Shape{3, 64, 384},
+          Shape{4, 64, 448}, Shape{4, 128, 640}, Shape{4, 128, 400}})
       for (std::int64_t cols : {1, 8, 77}) {
         const Dense<S> A = random<S>(rows, cols, 4);
-        const Dense<std::int32_t> source = a_permutation(rows);
-        Padded<S> a(A, q());
-        Padded<std::int32_t> s(source, q());
-        if constexpr (cuda_built)
-          if (q().on_cuda()) cuda::window_exchange<S>(s.view().data, a.view(), q());
-        if (!q().on_cuda()) host::window_exchange<S>(s.view().data, a.view(), q());
         Dense<S> expected = A;
-        for (std::int64_t j = 0; j < cols; ++j)
-          for (std::int64_t i = 0; i < rows; ++i) expected(i, j) = A(source[i], j);
+        Dense<std::int32_t> sources(window_rows, panels, -1);
+        for (std::int64_t p = 0; p < panels; ++p) {
+          const std::int64_t top = p * step, window = std::min(rows - top, window_rows);
+          const Dense<std::int32_t> source = a_permutation(window);
+          const Dense<S> before = expected;
+          for (std::int64_t i = 0; i < window; ++i) {
+            sources(i, p) = source[i];
+            for (std::int64_t j = 0; j < cols; ++j) expected(top + i, j) = before(top + source[i], j);
+          }
+        }
+        Padded<S> a(A, q());
+        Matrix<std::int32_t> s(window_rows, panels, q());
+        to_device<std::int32_t>({sources.data(), window_rows, panels, window_rows}, s.view(), q());
+        if constexpr (cuda_built)
+          if (q().on_cuda()) cuda::window_exchange<S>(s.view().data, panels, step, a.view(), q());
+        if (!q().on_cuda()) host::window_exchange<S>(s.view().data, panels, step, a.view(), q());
         expect_same(a.read("A"), expected, "A");
       }
   });
@@ -280,59 +311,57 @@ TEST_P(WindowLu, ColumnsRightOfAPanel) {
   });
 }
 
+/// Solutions of T X = B for a lower triangle T. element(i, k) is T's, i >= k.
+template <class S, class Element>
+void expect_solves(const Dense<S>& B, const Dense<S>& X, Element&& element, const std::string& what) {
+  using D = double_of<S>;
+  for (std::int64_t j = 0; j < B.cols(); ++j)
+    for (std::int64_t i = 0; i < B.rows(); ++i) {
+      D sum = -D(B(i, j));
+      double size = std::abs(D(B(i, j)));
+      for (std::int64_t k = 0; k <= i; ++k) {
+        const D term = D(element(i, k)) * D(X(k, j));
+        sum += term;
+        size += std::abs(term);
+      }
+      EXPECT_LE(std::abs(sum), residual_bound * eps<S> * size) << what << ": " << i << ", " << j;
+    }
+}
+std::vector<std::int64_t> orders_of_triangles(std::int64_t most) {
+  return {1, 31, 32, 33, 64, most - 1, most};
+}
+
 TEST_P(WindowLu, RowsOfLBelowAPanel) {
   with_single([&]<class S>(S) {
-    using D = double_of<S>;
-    const std::int64_t most = window_panel_cols<S>;
-    for (std::int64_t n : {std::int64_t(1), std::int64_t(31), std::int64_t(33), most - 1, most})
-      for (std::int64_t rows : {1, 4, 333}) {
+    for (const std::int64_t n : orders_of_triangles(window_panel_cols<S>))
+      for (std::int64_t rows : {1, 4, 64, 333}) {
         const Dense<S> U = with_easy_triangles<S>(n, n), B = random<S>(rows, n, 8);
         Padded<S> u(U, q()), b(B, q());
         if constexpr (cuda_built)
           if (q().on_cuda()) cuda::window_left<S>(u.view(), b.view(), q());
         if (!q().on_cuda()) host::window_left<S>(u.view(), b.view(), q());
         expect_same(u.read("U"), U, "U");
-        const Dense<S> X = b.read("B");
-        for (std::int64_t i = 0; i < rows; ++i)
-          for (std::int64_t j = 0; j < n; ++j) {
-            D sum = -D(B(i, j));
-            double size = std::abs(D(B(i, j)));
-            for (std::int64_t k = 0; k <= j; ++k) {
-              sum += D(X(i, k)) * D(U(k, j));
-              size += std::abs(D(X(i, k)) * D(U(k, j)));
-            }
-            EXPECT_LE(std::abs(sum), residual_bound * eps<S> * size) << rows << " x " << n << ": " << i << ", " << j;
-          }
+        expect_solves<S>(
+            op_of(Op::Trans, B), op_of(Op::Trans, b.read("B")), [&](auto i, auto k) { return U(k, i); },
+            std::to_string(rows) + " x " + std::to_string(n));
       }
   });
 }
 
-TEST_P(WindowLu, InverseOfATriangle) {
+TEST_P(WindowLu, ColumnsOfURightOfAPanel) {
   with_single([&]<class S>(S) {
-    using D = double_of<S>;
-    for (std::int64_t n : {std::int64_t(1), std::int64_t(2), std::int64_t(31), std::int64_t(32), std::int64_t(33),
-                           window_panel_cols<S> - 1, window_panel_cols<S>}) {
-      const Dense<S> LU = with_easy_triangles<S>(n, n);
-      Padded<S> lu(LU, q()), X(random<S>(n, n, 1), q());
-      if constexpr (cuda_built)
-        if (q().on_cuda()) cuda::triangle_inverse<S>(lu.view(), X.view(), q());
-      if (!q().on_cuda()) host::triangle_inverse<S>(lu.view(), X.view(), q());
-      const Dense<S> x = X.read("X");
-      expect_same(lu.read("LU"), LU, "LU");
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t i = 0; i < n; ++i) {
-          D sum = D(x(i, j)) - D(i == j ? 1 : 0);
-          double size = 1;
-          for (std::int64_t k = 0; k < i; ++k) {
-            sum += D(LU(i, k)) * D(x(k, j));
-            size += std::abs(D(LU(i, k)) * D(x(k, j)));
-          }
-          EXPECT_LE(std::abs(sum), residual_bound * eps<S> * size) << n << ", " << i << ", " << j;
-          if (i < j) {
-            EXPECT_EQ(x(i, j), S(0));
-          }
-        }
-    }
+    for (const std::int64_t n : orders_of_triangles(window_panel_cols<S>))
+      for (std::int64_t cols : {1, 4, 64, 333}) {
+        const Dense<S> L = with_easy_triangles<S>(n, n), A = random<S>(n, cols, 8);
+        Padded<S> l(L, q()), a(A, q());
+        if constexpr (cuda_built)
+          if (q().on_cuda()) cuda::window_right<S>(l.view(), a.view(), q());
+        if (!q().on_cuda()) host::window_right<S>(l.view(), a.view(), q());
+        expect_same(l.read("L"), L, "L");
+        expect_solves<S>(
+            A, a.read("A"), [&](auto i, auto k) { return i == k ? S(1) : L(i, k); },
+            std::to_string(n) + " x " + std::to_string(cols));
+      }
   });
 }
 
