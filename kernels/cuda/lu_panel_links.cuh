@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/kept.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/pivot_candidate.cuh"
 #include "kernels/cuda/reciprocal.cuh"
@@ -70,19 +71,6 @@ struct Pivot {
   const Slot<E, W>* slot;
   Reciprocal<E> inverse;
 };
-
-/// The same number, which the compiler keeps: it would compute it anew from a special register each time.
-__device__ inline int kept(int number) {
-  asm volatile("" : "+r"(number));
-  return number;
-}
-/// The same shared memory, whose address begins with what a special register holds.
-template <class S>
-__device__ S& kept_address(S& memory) {
-  std::uint32_t address = shared_address(&memory);
-  asm volatile("" : "+r"(address));
-  return *static_cast<S*>(__cvta_shared_to_generic(address));
-}
 
 /// The arguments of the kernel.
 template <class E>
