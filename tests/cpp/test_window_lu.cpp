@@ -204,9 +204,12 @@ TEST_P(WindowLu, OfNothing) {
 TEST_P(WindowLu, PanelsOfEveryShape) {
   with_single([&]<class S>(S) {
     const std::int64_t most = window_panel_cols<S>;
-    for (std::int64_t rows :
-         {std::int64_t(1), std::int64_t(5), std::int64_t(31), most, most + 3, window_rows - 1, window_rows})
-      for (std::int64_t cols : {std::int64_t(1), std::int64_t(3), std::int64_t(4), std::int64_t(30), most - 1, most}) {
+    const std::int64_t three_strips = most * 5 / 16,
+                       five_strips = most * 9 / 16;  // of the GPU's eight for `most` columns
+    for (std::int64_t rows : {std::int64_t(1), std::int64_t(5), std::int64_t(31), three_strips, std::int64_t(100), most,
+                              most + 3, window_rows - 1, window_rows})
+      for (std::int64_t cols : {std::int64_t(1), std::int64_t(3), std::int64_t(4), std::int64_t(30), three_strips,
+                                five_strips, most - 1, most}) {
         if (cols > rows) continue;
         const std::string what = std::to_string(rows) + " x " + std::to_string(cols);
         const Dense<S> A = random<S>(rows, cols, std::uint32_t(rows * 999 + cols));
