@@ -2,7 +2,7 @@
 //
 //   block   0    1    2   ...     A block holds a strip of columns, a thread two rows of it in registers. The blocks factor
 //         +----+----+----+----    their strips in turn, and each sends its L, a group of columns at a time, to the blocks on
-//         | LU |    |    |        its right, which follow. The next block gets a group as soon as it is done, so that it
+//         | LU |    |    |        its right, which follow. The next two get a group as soon as it is done, so that the first
 //         |    |    |    |        lacks only the last group when the strip ends; the others get theirs after that.
 //         +----+----+----+----
 //

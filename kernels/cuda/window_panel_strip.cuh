@@ -16,6 +16,7 @@ struct Rows {
   using Shared = Memory<E>;
   using Piece = typename Shared::Piece;
   static constexpr int width = Shared::width, group = Shared::group, groups = Shared::groups;
+  static constexpr int soon = 2;  // blocks on the right that get a group when it is done
   int thread, lane, warp;
   unsigned lower_lanes;
   unsigned live[2];  // all bits but the sign's while the row may become a pivot, else 0
@@ -106,16 +107,21 @@ struct Rows {
 
   /// Where the thread's part of a strip goes, from its first group on.
   struct Places {
-    std::uint32_t L, box;            // in the next block
-    std::uint32_t pivot, pivot_box;  // in the block whose number is the thread's
-    bool has_next, sends_pivots;
-    __device__ Places(Shared& memory, int strip, int strips, int thread)
-        : has_next(strip + 1 < strips), sends_pivots(thread < strips && thread != strip) {
-      const int next = min(strip + 1, strips - 1), other = min(thread, strips - 1);
-      L = remote_address(&memory.L[strip][0][thread], next);
-      box = remote_address(&memory.box[strip][0], next);
-      pivot = remote_address(&memory.pivot[strip][0], other);
-      pivot_box = remote_address(&memory.box[strip][0], other);
+    struct Place {
+      std::uint32_t address, box;
+      bool exists;
+    };
+    Place L[soon];  // in the next blocks
+    Place pivots;   // in the block whose number is the thread's
+    __device__ Places(Shared& memory, int strip, int strips, int thread) {
+      const auto place = [&](const void* here, int block) {
+        const int there = min(block, strips - 1);
+        return Place{remote_address(here, there), remote_address(&memory.box[strip][0], there),
+                     block < strips && block != strip};
+      };
+#pragma unroll
+      for (int n = 0; n < soon; ++n) L[n] = place(&memory.L[strip][0][thread], strip + 1 + n);
+      pivots = place(&memory.pivot[strip][0], thread);
     }
   };
 
@@ -187,20 +193,23 @@ struct Rows {
     }
   }
 
-  /// A group of columns of L goes into the block's memory and to the next block, its pivots to all.
+  /// A group of columns of L goes into the block's memory and to the next blocks, its pivots to all.
   __device__ void pass_on(Shared& memory, int strip, int g, const Group& columns, const Places& places) const {
     constexpr int bytes = sizeof(Piece);
     const auto box = g * static_cast<int>(sizeof(Mailbox));
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      if (places.has_next) send(places.L + (g * most_rows + r * threads) * bytes, columns.l[r], places.box + box);
-      memory.L[strip][g][slot(r)] = columns.l[r];
-    }
+    for (const auto& next : places.L)
+      if (next.exists)
+#pragma unroll
+        for (int r = 0; r < 2; ++r)
+          send(next.address + (g * most_rows + r * threads) * bytes, columns.l[r], next.box + box);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) memory.L[strip][g][slot(r)] = columns.l[r];
     if (warp == 0) {
       __syncwarp();
-      if (places.sends_pivots)
-        send_piece(places.pivot + g * bytes, *reinterpret_cast<const int4*>(memory.pivot[strip][g]),
-                   places.pivot_box + box);
+      if (places.pivots.exists)
+        send_piece(places.pivots.address + g * bytes, *reinterpret_cast<const int4*>(memory.pivot[strip][g]),
+                   places.pivots.box + box);
     }
   }
   __device__ static void send(std::uint32_t to, Piece piece, std::uint32_t box) {
@@ -209,9 +218,9 @@ struct Rows {
     send_piece(to, words, box);
   }
 
-  /// The whole strip's L goes to the blocks on the right of the next one.
+  /// The whole strip's L goes to the blocks on the right of the next ones.
   __device__ void send_to_others(Shared& memory, int strip, int strips) const {
-    for (int to = strip + 2; to < strips; ++to)
+    for (int to = strip + 1 + soon; to < strips; ++to)
 #pragma unroll
       for (int g = 0; g < groups; ++g) {
         const std::uint32_t box = remote_address(&memory.box[strip][g], to);
