@@ -67,7 +67,7 @@ __device__ void chain(TriangleChain<E>& memory, const Arguments<E>& in, Strip st
   if (in.B.rows == 0) return;
 #pragma unroll
   for (int t = 0; t < Chain::tiles; ++t)
-    if (row(t) >= n) x[t] = E{};
+    if (row(t) >= n) x[t] = E{};  // not Inf, by which zeros would be multiplied
   meet(U_ready, Chain::threads + Warps<E>::low_threads);
   memory.template solve<Triangle::U, Warps<E>::low_threads>(place, n, x, [](int, E) {});
 }

@@ -276,7 +276,9 @@ TEST_P(WindowLu, ColumnsRightOfAPanel) {
     };
     for (const Shape& shape :
          {Shape{window_rows, most, most, 2 * most + 3}, Shape{window_rows, most, 7, 9},
-          Shape{window_rows - 50, most - 1, 0, 1}, Shape{40, 33, 5, 8}, Shape{33, 33, 0, 5}, Shape{1, 1, 1, 1}}) {
+          Shape{window_rows - 50, most - 1, 0, 1}, Shape{window_rows - 1, most / 2 + 1, most - 1, 17},
+          Shape{window_rows, 1, most, 3}, Shape{most + 1, most, 1, 2}, Shape{most, most, 33, 6},
+          Shape{most - 1, 32, 0, 7}, Shape{40, 33, 5, 8}, Shape{33, 33, 0, 5}, Shape{1, 1, 1, 1}}) {
       const auto [rows, k, below, cols] = shape;
       const std::string what = std::to_string(rows) + " x " + std::to_string(k);
       const Dense<S> LU = with_easy_triangles<S>(rows, k);
