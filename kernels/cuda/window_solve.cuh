@@ -14,6 +14,7 @@
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/single_precision.cuh"
+#include "kernels/cuda/triangle_tile.cuh"
 #include "kernels/randomized.hpp"
 
 namespace devobj::cuda {
@@ -21,21 +22,14 @@ namespace window_solve {
 
 constexpr int tile = warp_size, sides = 64, threads = 128, warps = threads / warp_size;
 
-/// A gap after each row, so that columns of four elements lie in different banks.
-template <class E>
-constexpr int gap = 16 / sizeof(E);
-
 template <class E>
 struct alignas(16) Four {
   E x[4];
 };
 
-/// (i, k) of a tile of T is [k][i].
-template <class E>
-using Tile = E[tile][tile + gap<E>];
 /// (i, side)
 template <class E>
-using Sides = E[tile][sides + gap<E>];
+using Sides = E[tile][sides + Piece<E>::size];
 
 __host__ __device__ constexpr int place_of_tile(int j, int i) {
   return j * (j + 1) / 2 + i;
@@ -49,14 +43,15 @@ constexpr int tiles = order<E> / tile;
 
 template <class E>
 struct Memory {
-  alignas(16) Tile<E> T[tiles<E> * (tiles<E> + 1) / 2];
+  TriangleTile<E> T[tiles<E> * (tiles<E> + 1) / 2];  // (i, k) of a tile is a[k][i]
+  E reciprocals[tiles<E>][tile];                     // of the diagonal
   alignas(16) Sides<E> given;
   alignas(16) Sides<E> solved;
 };
 
 /// On their way to shared memory: T's tiles; where T has no rows or columns those of the unit matrix.
 template <class E, bool of_rows>
-__device__ void fetch(Block<E> LU, Tile<E>* T) {
+__device__ void fetch(Block<E> LU, TriangleTile<E>* T) {
   const int n = static_cast<int>(LU.cols), lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
   for (int j = 0; j * tile < n; ++j)
     for (int i = 0; i <= j; ++i)
@@ -64,8 +59,8 @@ __device__ void fetch(Block<E> LU, Tile<E>* T) {
       for (int u = 0; u < tile / warps; ++u) {
         // along LU's columns
         const int r = (of_rows ? i : j) * tile + lane, c = (of_rows ? j : i) * tile + warp + u * warps;
-        E& to =
-            of_rows ? T[place_of_tile(j, i)][lane][warp + u * warps] : T[place_of_tile(j, i)][warp + u * warps][lane];
+        TriangleTile<E>& into = T[place_of_tile(j, i)];
+        E& to = of_rows ? into.a[lane][warp + u * warps] : into.a[warp + u * warps][lane];
         if (r < n && c < n && (of_rows ? r <= c : r > c))
           __pipeline_memcpy_async(&to, &LU(r, c), sizeof(E));
         else
@@ -74,30 +69,24 @@ __device__ void fetch(Block<E> LU, Tile<E>* T) {
   __pipeline_commit();
 }
 
-/// T^-1 in the place of a lower triangle. By a warp.
-template <class E>
-__device__ void invert(Tile<E>& T, int lane) {
-  const E inverse = inverse_of(T[lane][lane]);
-  E x[tile];  // column `lane`
-#pragma unroll
-  for (int i = 0; i < tile; ++i) x[i] = from_parts<E>(i == lane ? 1 : 0);
-#pragma unroll
-  for (int k = 0; k < tile; ++k) {
-    x[k] = product(x[k], shuffle(inverse, k));
-#pragma unroll
-    for (int i = k + 1; i < tile; ++i) x[i] = minus_product(x[i], T[k][i], x[k]);
-  }
+/// T^-1 in the place of a lower triangle, whose diagonal is 1 if `unit`. By a warp.
+template <bool unit, class E>
+__device__ void invert(TriangleTile<E>& T, E (&reciprocals)[tile], int lane) {
+  if (!unit) reciprocals[lane] = inverse_of(T.a[lane][lane]);
+  __syncwarp();
+  E x[tile];
+  T.template inverse_column<unit>(reciprocals, lane, x);
   __syncwarp();
 #pragma unroll
-  for (int i = 0; i < tile; ++i) T[lane][i] = x[i];
+  for (int i = 0; i < tile; i += 4) *reinterpret_cast<Four<E>*>(&T.a[lane][i]) = {x[i], x[i + 1], x[i + 2], x[i + 3]};
 }
 
 /// X -= T Y for the thread's elements: rows from `row`, right-hand sides from `side`.
 template <class E>
-__device__ void subtract(const Tile<E>& T, const Sides<E>& Y, int row, int side, E (&X)[4][4]) {
+__device__ void subtract(const TriangleTile<E>& T, const Sides<E>& Y, int row, int side, E (&X)[4][4]) {
 #pragma unroll 8
   for (int k = 0; k < tile; ++k) {
-    const Four<E> t = *reinterpret_cast<const Four<E>*>(&T[k][row]);
+    const Four<E> t = *reinterpret_cast<const Four<E>*>(&T.a[k][row]);
     const Four<E> y = *reinterpret_cast<const Four<E>*>(&Y[k][side]);
 #pragma unroll
     for (int i = 0; i < 4; ++i)
@@ -137,7 +126,8 @@ __global__ void __launch_bounds__(threads) window_solve_kernel(Block<E> LU, Bloc
       }
   __pipeline_wait_prior(0);
   __syncthreads();
-  if (warp < tiles<E> && warp * tile < n) invert<E>(memory.T[place_of_tile(warp, warp)], lane);
+  if (warp < tiles<E> && warp * tile < n)
+    invert<!of_rows>(memory.T[place_of_tile(warp, warp)], memory.reciprocals[warp], lane);
 
 #pragma unroll
   for (int i = 0; i < tiles<E>; ++i) {
