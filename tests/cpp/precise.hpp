@@ -49,8 +49,8 @@ inline Queue* gpu_queue() {
   }();
   return q.get();
 }
-/// Real multiplications from which work is large: a GPU's time for it, transfers included, is less than the host's.
-inline constexpr double large_product = 1 << 30;
+/// Real multiplications from which work is large, and worth the transfers to a GPU.
+inline constexpr double large_product = 1 << 28;
 
 template <class D>
 bool is_large(std::int64_t m, std::int64_t n, std::int64_t k) {

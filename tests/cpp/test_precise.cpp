@@ -81,7 +81,7 @@ TYPED_TEST_SUITE(LargeChecker, Scalars);
 /// An order at which the products are large ones.
 template <class T>
 std::int64_t large_order() {
-  const std::int64_t n = is_complex<T> ? 650 : 1030;
+  const std::int64_t n = is_complex<T> ? 410 : 660;
   EXPECT_TRUE(is_large<precise_t<T>>(n, n, n));
   return n;
 }
