@@ -133,9 +133,10 @@ Dense<D> exact_residual(Dense<D> C, const Dense<D>& A, const Dense<D>& B) {
 // ---- the orthogonal factor ----
 
 /// The first `cols` columns of Q = H(1) ... H(k) from the reflectors in V's lower triangle, in blocks: I - V T V^H with T
-/// by LAPACK, applied to the unit matrix by products on this queue, the last block first.
+/// by LAPACK, applied to the unit matrix by products on this queue, the last block first. Blocks are as wide as orgqr's in
+/// LAPACK, since wider ones have more rounding errors of their own.
 template <class D>
-Dense<D> q_by_blocks(Dense<D> V, const Dense<D>& tau, std::int64_t cols, Queue& q, std::int64_t block = 256) {
+Dense<D> q_by_blocks(Dense<D> V, const Dense<D>& tau, std::int64_t cols, Queue& q, std::int64_t block = 32) {
   const std::int64_t m = V.rows(), k = tau.size();
   auto size = [](std::int64_t i) { return fortran::BlasInt(i, "q_by_blocks", "a size"); };
   std::vector<Matrix<D>> triangles;

@@ -38,7 +38,7 @@ TEST_P(Precise, Products) {
 TEST_P(Precise, QByBlocksIsLapacks) {
   with_double([&]<class D>(D) {
     for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{150, 90}, {70, 70}, {40, 64}, {33, 1}})
-      for (const std::int64_t block : {16, 45, 256})
+      for (const std::int64_t block : {16, 32, 45, 256})
         for (const bool full : {false, true}) {
           QrFactors<D> f = lapack_qr(random<D>(m, n, 4));
           const std::int64_t k = f.tau.size(), cols = full ? m : k;
