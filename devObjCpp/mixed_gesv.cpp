@@ -221,6 +221,16 @@ std::int64_t solve_refined(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue&
   return iterations;
 }
 
+/// Order from which a real matrix is solved sooner by mixing than with pivots from whole columns, on GPUs that can.
+constexpr std::int64_t randomized_least = 1000;
+
+/// Whether the method is to be `randomized`, or 'automatic' finds it the fastest.
+template <class T>
+bool takes_randomized(Method method, std::int64_t n, const Queue& q) {
+  if (method == Method::automatic && (is_complex<T> || n < randomized_least || !q.on_cuda())) return false;
+  return (method == Method::automatic || method == Method::randomized) && window_lu_possible(q);
+}
+
 }  // namespace
 
 template <class T>
@@ -231,16 +241,16 @@ MixedResult gesv_mixed(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, 
   require_distinct("gesv_mixed", "B", B, "A", A);
   require_distinct("gesv_mixed", "ipiv", ipiv, "A", A);
   require_distinct("gesv_mixed", "ipiv", ipiv, "B", B);
-  const bool randomized = options.method == Method::randomized;
-  if (randomized) options.method = Method::automatic;                // of getrf
-  lu_method<single_t<T>>("gesv_mixed", A.rows, A.cols, q, options);  // its errors
+  const bool randomized = takes_randomized<T>(options.method, A.rows, q);
+  if (options.method == Method::randomized) options.method = Method::automatic;  // of getrf
+  lu_method<single_t<T>>("gesv_mixed", A.rows, A.cols, q, options);              // its errors
   MixedResult result;
   if (A.empty()) {
     result.info = gesv(A, ipiv, B, q, options);
     return result;
   }
   result.iterations = mixed::singular;
-  if (randomized && window_lu_possible(q)) result.iterations = solve_refined<RandomizedFactors>(A, ipiv, B, q, options);
+  if (randomized) result.iterations = solve_refined<RandomizedFactors>(A, ipiv, B, q, options);
   // a matrix of some structure can be regular, and its mixture not
   if (result.iterations == mixed::singular) result.iterations = solve_refined<PivotedFactors>(A, ipiv, B, q, options);
   if (result.iterations < 0) result.info = gesv(A, ipiv, B, q, options);

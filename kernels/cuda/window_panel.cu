@@ -87,14 +87,14 @@ __global__ void __launch_bounds__(threads, 1)
   const int thread = kept(threadIdx.x), lane = thread % warp_size;
   const auto groups_of = [&](int strip) { return static_cast<int>(ceil_div(min(cols - strip * width, width), group)); };
 
-  if (thread < strips * groups && mine > 0) {
+  {
     const int strip = thread / groups, g = thread % groups;
-    if (strip == rank) {
+    const bool used = strip < strips && mine > 0, gets_letters = used && strip != rank && g < groups_of(strip);
+    if (used && strip == rank)
       for (int& pivot : memory.pivot[rank][g]) pivot = -1;
-    } else if (g < groups_of(strip)) {
-      open_mailbox(memory.box[strip][g]);
-      expect_bytes(memory.box[strip][g], Rows<E>::bytes_of(rank, strip));
-    }
+    if (gets_letters) open_mailbox(memory.box[strip][g]);
+    __syncwarp();
+    if (gets_letters) expect_bytes(memory.box[strip][g], Rows<E>::bytes_of(rank, strip));
   }
   Rows<E> rows{thread, lane, thread / warp_size, (1u << lane) - 1, {}, {}};
 #pragma unroll
