@@ -52,13 +52,11 @@ class WindowLu {
 
   void run() {
     SideQueue panel_queue(q_, true), own_queue(q_, true), left_queue(q_, true), ahead_queue(q_, true), trail_queue(q_),
-        upper_queue(q_, true), behind_queue(q_);
+        behind_queue(q_);
     Queue &panels = panel_queue, &owns = own_queue, &lefts = left_queue, &aheads = ahead_queue, &trails = trail_queue,
-          &uppers = upper_queue, &behind = behind_queue;
+          &behind = behind_queue;
     carry_parts_ = ProductsByParts::for_updates<S>(math_, n_, by_parts_least, block_, aheads);
-    Event own_before, ahead_before;                                // of the panel before
-    Event carry_before, rest_before, first_before, second_before;  // of the block before
-    std::int64_t middle = 0;                                       // between the parts of `rest`
+    Event own_before, ahead_before, carry_before, rest_before;  // of the panel before, of the block before
 
     panel(0, panels);
     for (std::int64_t t = 0; t < panels_; ++t) {
@@ -113,27 +111,14 @@ class WindowLu {
       update({band_end(b), n_}, b, ahead, carry_parts_, aheads);
       carry_before = aheads.record();
 
-      // In two parts, so that the next block's U12 of one comes beside the product of the other.
       const Range soon = columns_of_block(b + 2), below{columns_of_block(b).end, n_};
-      uppers.wait_for(left_done);
-      uppers.wait_for(trails.record());
-      uppers.wait_for(first_before);
-      if (3 * (middle - soon.begin) < n_ - soon.begin) {
-        middle = middle_of({soon.end, n_});
-        uppers.wait_for(second_before);
-      }
-      upper(b, {soon.begin, middle}, uppers);
-      q_.wait_for(uppers.record());
+      q_.wait_for(left_done);
+      q_.wait_for(trails.record());
+      upper(b, {soon.begin, n_}, q_);
       update(below, b, soon, parts_, q_);
       rest_before = q_.record();
-      update(below, b, {soon.end, middle}, parts_, q_);
-      first_before = q_.record();
-      uppers.wait_for(second_before);
-      upper(b, {middle, n_}, uppers);
-      q_.wait_for(uppers.record());
-      update(below, b, {middle, n_}, parts_, q_);
-      second_before = q_.record();
-      behind.wait_for(second_before);
+      update(below, b, {soon.end, n_}, parts_, q_);
+      behind.wait_for(q_.record());
       exchanges_left(b, behind);
     }
   }
@@ -179,12 +164,6 @@ class WindowLu {
 
   Range panels_of(std::int64_t b) const {
     return {b * panels_per_block_, std::min((b + 1) * panels_per_block_, panels_)};
-  }
-
-  /// Where columns of `rest` are parted: few are not.
-  std::int64_t middle_of(Range right) const {
-    constexpr std::int64_t tile = 256;  // of the products by parts
-    return right.size() < 8 * block_ ? n_ : right.begin + right.size() / 2 / tile * tile;
   }
 
   /// U12 of a block in columns beyond the next one. Rows may be exchanged only while all of them have had the same updates,

@@ -146,7 +146,7 @@ TEST_P(WindowLu, BlocksOfEveryNumberOfPanels) {
   });
 }
 
-/// Beyond the order where the updates are products by parts on a GPU, and their columns are parted.
+/// Beyond the order where the updates are products by parts on a GPU.
 TEST_P(WindowLu, ALargeMatrix) {
   with_single([&]<class S>(S) {
     const Dense<S> A = random<S>(is_complex<S> ? 2501 : 2801, is_complex<S> ? 2501 : 2801, 5);
