@@ -32,6 +32,9 @@
 namespace devobj {
 namespace {
 
+/// Multiprocessors that the largest products leave to the panels and what is near them.
+constexpr int for_panels = 16;
+
 template <class S>
 class WindowLu {
  public:
@@ -117,7 +120,7 @@ class WindowLu {
       upper(b, {soon.begin, n_}, q_);
       update(below, b, soon, parts_, q_);
       rest_before = q_.record();
-      update(below, b, {soon.end, n_}, parts_, q_);
+      update(below, b, {soon.end, n_}, parts_, q_, for_panels);
       behind.wait_for(q_.record());
       exchanges_left(b, behind);
     }
@@ -178,11 +181,11 @@ class WindowLu {
       subtract({K.end, B.end}, K, right, q);
     }
   }
-  /// The same with the columns of a block, by parts where that is faster.
-  void update(Range rows, std::int64_t b, Range right, const ProductsByParts& parts, Queue& q) {
+  /// The same with the columns of a block, by parts where that is faster. `spared`: of ProductsByParts::add.
+  void update(Range rows, std::int64_t b, Range right, const ProductsByParts& parts, Queue& q, int spared = 0) {
     const Range B = columns_of_block(b);
     if (parts && rows.size() >= by_parts_least && right.size() >= block_)
-      parts.add(Op::NoTrans, Op::NoTrans, -1, A_(rows, B), A_(B, right), A_(rows, right), Side::Right, q);
+      parts.add(Op::NoTrans, Op::NoTrans, -1, A_(rows, B), A_(B, right), A_(rows, right), Side::Right, q, spared);
     else
       subtract(rows, B, right, q);
   }

@@ -77,9 +77,11 @@ class ProductsByParts {
   }
 
   /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
-  /// to their column of op(B) (guarded == Right) or row of op(A) (Left).
+  /// to their column of op(B) (guarded == Right) or row of op(A) (Left). Real products of float keep `spared`
+  /// multiprocessors free for kernels on other queues, if they can.
   template <class T>
-  void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q) const {
+  void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q,
+           int spared = 0) const {
     if constexpr (cuda_built && is_complex<T>) {
       cuda::gemm_as_real(opA, alpha, A, B, C, guarded, workspace_, q);
     } else if constexpr (cuda_built && std::is_same_v<T, float>) {
@@ -88,7 +90,7 @@ class ProductsByParts {
         const Range K{k, std::min(k + cuda::gemm_by_parts_max_depth, depth)};
         const View<T> a = opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
                       b = opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K);
-        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q);
+        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q, spared);
       }
     }
   }

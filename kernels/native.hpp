@@ -95,10 +95,11 @@ std::size_t trsm_few_workspace(std::int64_t rows);
 /// C += alpha op(A) op(B) in single precision by products of parts of the numbers on the tensor cores, alpha 1 or -1, as
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
-/// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. (gemm_by_parts: gemm_three_fp16
-/// where it can be used, else gemm_six_bf16)
+/// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_three_fp16 keeps `spared`
+/// multiprocessors free for kernels on other queues. (gemm_by_parts: gemm_three_fp16 where it can be used, else
+/// gemm_six_bf16)
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
-                   void* workspace, Queue& q);
+                   void* workspace, Queue& q, int spared = 0);
 std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 inline constexpr std::int64_t gemm_by_parts_max_depth = 512;
 /// Whether this is as fast for a C in this place, and for its parts from rows on that are multiples of 4, as for any.
@@ -110,7 +111,7 @@ bool gemm_by_parts_at_full_rate(View<float> C, const Queue& q);
 /// performance", 2022. (gemm_three_fp16)
 bool gemm_three_fp16_usable();
 void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q);
+                     Queue& q, int spared = 0);
 std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 
 /// Six products of bfloat16, by cuBLAS. Source: Henry, Tang & Heinecke, "Leveraging the bfloat16 artificial intelligence

@@ -7,10 +7,10 @@
 namespace devobj::cuda {
 
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
-                   void* workspace, Queue& q) {
+                   void* workspace, Queue& q, int spared) {
   DeviceScope scope(q.device());
   if (gemm_three_fp16_usable())
-    gemm_three_fp16(opA, opB, alpha, A, B, C, workspace, q);
+    gemm_three_fp16(opA, opB, alpha, A, B, C, workspace, q, spared);
   else
     gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, workspace, q);
 }
