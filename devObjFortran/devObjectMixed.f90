@@ -43,7 +43,8 @@ contains
 
   !> A X = B: B (n x nrhs) is overwritten by X, unless info > 0: then it is unchanged. ipiv, an integer object that is allocated
   !> if it is unallocated, has the pivots of the factorization that was used. Method 'randomized': by random mixtures of rows and
-  !> columns, without pivots from whole columns. Waits.
+  !> columns, without pivots from whole columns, and ipiv is 1, 2, ..., n; 'auto' takes it for double precision from n = 1000 on
+  !> where a GPU has thread-block clusters. Waits.
   subroutine devf_gesv_mixed(A, ipiv, B, info, iterations, method, block, stat, errmsg)
     class(devVar), intent(in) :: A, B
     class(devVar), intent(inout) :: ipiv

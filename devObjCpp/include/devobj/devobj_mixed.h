@@ -14,7 +14,8 @@ extern "C" {
 #endif
 
 /* A X = B; B is overwritten by X unless info > 0. LAPACK's dsgesv and zcgesv, in place. DEVOBJ_METHOD_RANDOMIZED: by random
- * mixtures of rows and columns, without pivots from whole columns. */
+ * mixtures of rows and columns, without pivots from whole columns, and ipiv is 1, 2, ..., n; DEVOBJ_METHOD_AUTO takes it for
+ * double from n = 1000 on where a GPU has thread-block clusters. */
 devobj_status devobj_gesv_mixed(devobj_handle A, devobj_handle ipiv, devobj_handle B, devobj_method method,
                                 int64_t block, int64_t *info, int64_t *iterations);
 /* Least squares or least norm; op, shapes and B as devobj_gels. */

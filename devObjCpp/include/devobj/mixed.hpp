@@ -31,12 +31,12 @@ struct MixedResult {
 /// precision. That does for condition numbers far beyond single precision's, 1e10, if few singular values are small; it ends,
 /// and gesv takes over, where six of them do not halve a residual.
 ///
-/// Method `randomized` (of this routine alone; 'automatic' takes it for double from n = 1000 on where a GPU has thread-block
-/// clusters): the copy's rows and columns are brought to sizes near 1 by powers of two, and
+/// Method `randomized` (of this routine alone): the copy's rows and columns are brought to sizes near 1 by powers of two, and
 /// mixed by random butterflies, always the same ones, after which the largest element of a window of 256 rows does for a
 /// pivot, and no step of the factorization waits for a whole column. ipiv is then 1, 2, ..., n. Of more than four right-hand
 /// sides refinement ends, and gesv takes over, where a step does not halve a residual; mixtures that are singular give way to
-/// the pivots of whole columns, and so does the method itself on GPUs without thread-block clusters.
+/// the pivots of whole columns, and so does the method itself on GPUs without thread-block clusters. On others 'automatic'
+/// takes it for double from n = 1000 on.
 ///
 /// Waits: for norm and copy of A, for its factors, and once per iteration; twice where the residual is minimized, and twice
 /// more at the end of that. Workspace: a copy of A in single precision, 2.5 of B, and getrf's; where the residual is minimized
