@@ -23,42 +23,42 @@ namespace cuda {
 bool window_lu_possible(const Queue& q);
 }  // namespace cuda
 
-#define DEVOBJ_RANDOMIZED_PRIMITIVES                                                                                      \
+#define DEVOBJ_RANDOMIZED_PRIMITIVES                                                                                        \
   /* rows[i] = the largest |re| + |im| of row i of A, columns[j] = that of column j when row i is multiplied by       \
-     power_to_one(rows[i]); NaN is passed over. In the queue's memory, n elements each. (equilibration) */   \
-  template <class T>                                                                                                      \
-  void equilibration(View<T> A, double* rows, double* columns, Queue& q);                                                 \
+     power_to_one(rows[i]); NaN is passed over. In the queue's memory, n elements each. (equilibration) */     \
+  template <class T>                                                                                                        \
+  void equilibration(View<T> A, double* rows, double* columns, Queue& q);                                                   \
   /* M = U^T R A C V, R and C the diagonal matrices of power_to_one(rows[i]) and of columns, U and V the butterflies, \
-     rounded to single precision. *misfit as narrow's. A is n x n, M of order mixed_order(n). (butterfly) */   \
-  template <class T>                                                                                                      \
-  void mix_matrix(View<T> A, const double* rows, const double* columns, View<single_t<T>> M, std::int32_t* misfit,        \
-                  Queue& q);                                                                                              \
-  /* Row i of D = row order[i] (from 0) of U^T R B. (butterfly) */                                                        \
-  template <class T>                                                                                                      \
-  void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, Queue& q);                 \
-  /* X = C V D, or X += C V D if `add`. (butterfly) */                                                                    \
-  template <class T>                                                                                                      \
-  void mix_solution(View<single_t<T>> D, const double* columns, bool add, View<T> X, Queue& q);                           \
+     rounded to single precision. *misfit as narrow's. A is n x n, M of order mixed_order(n). (butterfly) */     \
+  template <class T>                                                                                                        \
+  void mix_matrix(View<T> A, const double* rows, const double* columns, View<single_t<T>> M, std::int32_t* misfit,          \
+                  Queue& q);                                                                                                \
+  /* Row i of D = row order[i] (from 0) of U^T R B. (butterfly) */                                                          \
+  template <class T>                                                                                                        \
+  void mix_rows(View<T> B, const double* rows, const std::int32_t* order, View<single_t<T>> D, Queue& q);                   \
+  /* X = C V D, or X += C V D if `add`. (butterfly) */                                                                      \
+  template <class T>                                                                                                        \
+  void mix_solution(View<single_t<T>> D, const double* columns, bool add, View<T> X, Queue& q);                             \
   /* P A = L U in the place of A (at most window_rows rows and window_panel_cols columns, not more than rows): row i  \
      of P A is row source[i] (from 0) of A. Pivot: the largest |re| + |im|. *info becomes offset + the first column   \
-     (from 1) with a zero pivot, unless it is positive already; A is not to be used then. (window_panel) */   \
-  template <class S>                                                                                                      \
-  void window_panel(View<S> A, std::int64_t offset, std::int32_t* source, std::int32_t* info, Queue& q);                  \
+     (from 1) with a zero pivot, unless it is positive already; A is not to be used then. (window_panel) */     \
+  template <class S>                                                                                                        \
+  void window_panel(View<S> A, std::int64_t offset, std::int32_t* source, std::int32_t* info, Queue& q);                    \
   /* For columns right of a panel, whose rows in its window are A and the next ones below `low`. LU is the panel in the \
      window, K columns and no fewer rows; B (at most window_panel_cols rows) is its rows beside `low`, not divided by  \
      U yet. Rows of A exchanged by window_panel's source; A's first K rows U12 = L^-1 A12, the others -= L21 U12;      \
-     low -= B U^-1 U12. (window_next) */ \
-  template <class S>                                                                                                      \
-  void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, Queue& q);                  \
-  /* B = B U^-1, U the upper triangle of window_panel_cols columns at most. (window_left) */                              \
-  template <class S>                                                                                                      \
-  void window_left(View<S> U, View<S> B, Queue& q);                                                                       \
-  /* A = L^-1 A, L the unit lower triangle of window_panel_cols columns at most. (window_right) */                         \
-  template <class S>                                                                                                      \
-  void window_right(View<S> L, View<S> A, Queue& q);                                                                      \
+     low -= B U^-1 U12. (window_next) */   \
+  template <class S>                                                                                                        \
+  void window_next(const std::int32_t* source, View<S> LU, View<S> B, View<S> A, View<S> low, Queue& q);                    \
+  /* B = B U^-1, U the upper triangle of window_panel_cols columns at most. (window_left) */                                \
+  template <class S>                                                                                                        \
+  void window_left(View<S> U, View<S> B, Queue& q);                                                                         \
+  /* A = L^-1 A, L the unit lower triangle of window_panel_cols columns at most. (window_right) */                          \
+  template <class S>                                                                                                        \
+  void window_right(View<S> L, View<S> A, Queue& q);                                                                        \
   /* Exchanges of up to window_most_panels panels, one after the other: panel p's window begins in row p step of A, and   \
-     row i of it = the old one source[p window_rows + i]. S may be int32. (window_exchange) */                            \
-  template <class S>                                                                                                      \
+     row i of it = the old one source[p window_rows + i]. S may be int32. (window_exchange) */ \
+  template <class S>                                                                                                        \
   void window_exchange(const std::int32_t* source, std::int64_t panels, std::int64_t step, View<S> A, Queue& q);
 
 namespace host {
