@@ -60,6 +60,10 @@ struct alignas(16) TriangleTile {
   __device__ void invert_upper(const E* reciprocals, int lane) {
     E x[order];  // a row: U's transpose is the lower triangle
     inverse_column<false>(reciprocals, lane, x);
+    put(lane, x);
+  }
+  /// a[lane] = x, when all of the warp have read what was there.
+  __device__ void put(int lane, const E (&x)[order]) {
     __syncwarp();
 #pragma unroll
     for (int k = 0; k < order; k += Piece<E>::size) {

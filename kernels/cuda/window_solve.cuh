@@ -76,9 +76,7 @@ __device__ void invert(TriangleTile<E>& T, E (&reciprocals)[tile], int lane) {
   __syncwarp();
   E x[tile];
   T.template inverse_column<unit>(reciprocals, lane, x);
-  __syncwarp();
-#pragma unroll
-  for (int i = 0; i < tile; i += 4) *reinterpret_cast<Four<E>*>(&T.a[lane][i]) = {x[i], x[i + 1], x[i + 2], x[i + 3]};
+  T.put(lane, x);
 }
 
 /// X -= T Y for the thread's elements: rows from `row`, right-hand sides from `side`.

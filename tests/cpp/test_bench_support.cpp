@@ -172,7 +172,7 @@ TEST(BenchTiming, Median) {
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
-TEST(BenchTiming, OneWarmUpThenTheRepetitions) {
+TEST(BenchTiming, AWarmUpThenTheRepetitions) {
   int prepared = 0, ran = 0, waited = 0;
   const auto count = [](int& n) { return [&n] { ++n; }; };
   median_ms({4, 1000, 0}, count(prepared), count(ran), count(waited));

@@ -83,9 +83,9 @@ TEST_P(WindowLu, BlocksOfEveryNumberOfPanels) {
 /// Beyond the order where the updates are products by parts on a GPU.
 TEST_P(WindowLu, ALargeMatrix) {
   with_single([&]<class S>(S) {
-    const Dense<S> A = random<S>(is_complex<S> ? 2501 : 2801, is_complex<S> ? 2501 : 2801, 5);
-    for (const std::int64_t panels : {std::int64_t(1), window_most_panels})
-      expect_factors(A, factor(A, q(), panels), std::to_string(panels) + " panels");
+    const std::int64_t n = is_complex<S> ? 2501 : 2801;
+    const Dense<S> A = random<S>(n, n, 5);
+    expect_factors(A, factor(A, q()), "a large matrix");
   });
 }
 
