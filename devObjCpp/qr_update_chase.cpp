@@ -9,6 +9,8 @@
 #include "kernels/host/rotation_chase.hpp"
 #include "kernels/qr_update.hpp"
 #include "qr_orthogonal.hpp"
+#include "qr_update_beside.hpp"
+#include "qr_update_chains.hpp"
 #include "qr_update_parts.hpp"
 
 namespace devobj {
@@ -84,31 +86,6 @@ template <class T> class Reflectors {
   Matrix<T> V_, VT_, tri_;
 };
 
-/// A queue beside `q` for what the next block does not wait for: Q and the right-hand sides. On the host there is none,
-/// since the products themselves use all cores.
-class Beside {
- public:
-  Beside(Queue& q, bool needed) : q_(q) {
-    if (needed && q.on_cuda()) side_.emplace(q);
-  }
-  Queue& queue() { return side_ ? side_->queue() : q_; }
-  /// What is now in the main queue comes before what follows beside it.
-  void after_main() {
-    if (side_) queue().wait_for(q_.record());
-  }
-  /// What is now beside comes before what follows in the main queue, `slots` calls later.
-  void done(Event& event) {
-    if (side_) event = queue().record();
-  }
-  void main_after(const Event& event) {
-    if (side_) q_.wait_for(event);
-  }
-
- private:
-  Queue& q_;
-  std::optional<SideQueue> side_;
-};
-
 /// C = G^H C, via a copy in `work`.
 template <class T> void multiply_left(View<T> G, View<T> C, T* work, Queue& q) {
   if (C.empty()) return;
@@ -139,23 +116,31 @@ void sweep_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::
   const std::int64_t rows = H.rows, cols = std::min(H.cols, rows - 1);
   if (cols <= 0 || p == 0) return;
   const std::int64_t nb = std::min(down_block<T>(p, block, q.on_cuda()), H.cols), most = std::min(rows, nb + p);
-  constexpr int slots = 4;
+  constexpr int group = 4, slots = 2 * group;  // steps that go to the queue beside together: events take the CPU as long as kernels
   std::array<std::optional<Reflectors<T>>, slots> ring;
-  std::array<Event, slots> used;
+  std::array<Event, 2> used;
   for (auto& H_ : ring) H_.emplace(most, nb, q);
   Matrix<T> left(nb, H.cols, q), right(std::max(Q.rows, D.cols), nb, q);
   Beside beside(q, !Q.empty() || !D.empty());
 
-  for (std::int64_t j = 0, step = 0; j < cols; j += nb, ++step) {
-    const Range J{j, std::min(j + nb, H.cols)}, win{j, std::min(rows, J.end + p)}, rest{J.end, H.cols};
-    Reflectors<T>& reflectors = *ring[step % slots];
-    if (step >= slots) beside.main_after(used[step % slots]);
-    reflectors.factor(H(win, J), q);
+  const std::int64_t steps = (cols + nb - 1) / nb;
+  const auto columns = [&](std::int64_t step) { return Range{step * nb, std::min((step + 1) * nb, H.cols)}; };
+  const auto window = [&](std::int64_t step) { return Range{step * nb, std::min(rows, columns(step).end + p)}; };
+  for (std::int64_t first = 0; first < steps; first += group) {
+    const std::int64_t end = std::min(first + group, steps);
+    Event& event = used[first / group % 2];
+    if (first >= slots) beside.main_after(event);
+    for (std::int64_t step = first; step < end; ++step) {
+      const Range J = columns(step), win = window(step);
+      ring[step % slots]->factor(H(win, J), q);
+      ring[step % slots]->apply_left(H(win, {J.end, H.cols}), left.data, q);
+    }
     beside.after_main();
-    reflectors.apply_left(H(win, rest), left.data, q);
-    reflectors.apply_left(rows_of(D, win), right.data, beside.queue());
-    reflectors.apply_right(cols_of(Q, win), right.data, beside.queue());
-    beside.done(used[step % slots]);
+    for (std::int64_t step = first; step < end; ++step) {
+      ring[step % slots]->apply_left(rows_of(D, window(step)), right.data, beside.queue());
+      ring[step % slots]->apply_right(cols_of(Q, window(step)), right.data, beside.queue());
+    }
+    beside.done(event);
   }
 }
 
@@ -245,10 +230,14 @@ void chase_down(View<T> H, std::int64_t p, View<T> Q, View<T> D, Queue& q, std::
   if (!H_from.empty()) copy_band(H_from, p, H, q);
   if (!from.empty()) copy(from, Q, q);
   // From the lowest subdiagonals on: rows `from` ... hold a matrix with `piece` subdiagonals.
+  const std::int64_t chains = chains_at_once<T>(p, most_chained_down<T>, block, q), most = chains > 0 ? chains : most_down;
   for (std::int64_t end = std::min(p, H.rows - 1); end > 0;) {
-    const std::int64_t pieces = (end + most_down - 1) / most_down, from = end - (end + pieces - 1) / pieces;
+    const std::int64_t pieces = (end + most - 1) / most, from = end - (end + pieces - 1) / pieces;
     const Range below{from, H.rows};
-    sweep_down(H(below, {0, H.cols}), end - from, cols_of(Q, below), rows_of(D, below), q, block);
+    if (chains > 0)
+      chain_down(H(below, {0, H.cols}), end - from, cols_of(Q, below), rows_of(D, below), q);
+    else
+      sweep_down(H(below, {0, H.cols}), end - from, cols_of(Q, below), rows_of(D, below), q, block);
     end = from;
   }
 }
@@ -259,11 +248,13 @@ void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue&
   const std::int64_t rows = W.rows, p = W.cols, start = std::max<std::int64_t>(0, std::min(R.cols, rows - p));
   // a tail as long as it is wide is reduced by the same rotations, so that Q need not be there yet
   const bool rotated = p > 0 && start > 0 && by_rotations<T>(p, block, q), fused = rotated && (tail_done || rows - start == p);
+  const std::int64_t chains = chains_at_once<T>(p, most_chained_up<T>, block, q), most = chains > 0 ? chains : most_up;
+  const bool chained_tail = start > 0 && p <= chains && chains_take_tail(rows, start, p);
   if (!from.empty() && !fused) copy(from, Q, q);
   if (!R_from.empty() && !fused) copy_upper(R_from, R, q);
   if (p == 0) return;
   const Range tail{start, rows};
-  if (!tail_done && !fused)
+  if (!tail_done && !fused && !chained_tail)
     reduce_tail(W(tail, {0, p}), R(tail, {start, R.cols}), cols_of(Q, tail), rows_of(D, tail), q);
   if constexpr (!is_complex<T>)
     if (rotated) {
@@ -271,11 +262,15 @@ void chase_up(View<T> W, View<T> R, View<T> Q, View<T> D, bool tail_done, Queue&
       return q.submit("chase_up",
                       [=] { host::rotate_up(W, R_source, R, Q_source, Q, D, start, tail_done || !fused); });
     }
-  // `most_up` columns at a time; those on their right take part as further columns of R
-  const std::int64_t pieces = (p + most_up - 1) / most_up;
+  // `most` columns at a time; those on their right take part as further columns of R
+  const std::int64_t pieces = (p + most - 1) / most;
   for (std::int64_t i = 0; i < pieces && start > 0; ++i) {
     const Range K{p * i / pieces, p * (i + 1) / pieces}, below{K.begin, rows};
-    sweep_up(W(below, K), W(below, {K.end, p}), R(below, {0, R.cols}), cols_of(Q, below), rows_of(D, below), start, q,
+    if (chains > 0)
+      chain_up(W(below, K), W(below, {K.end, p}), R(below, {0, R.cols}), cols_of(Q, below), rows_of(D, below),
+               !tail_done && chained_tail ? rows : start, q);
+    else
+      sweep_up(W(below, K), W(below, {K.end, p}), R(below, {0, R.cols}), cols_of(Q, below), rows_of(D, below), start, q,
              block);
   }
 }
