@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "qr_update_chains.hpp"
 #include "qr_update_checks.hpp"
 
 namespace devobj {
@@ -34,9 +35,26 @@ template <class T> const Fit& fit(bool on_cuda) {
 
 double up(double n, double unit) { return std::ceil(n / unit); }
 
-/// chase_down of H (rows x cols, p subdiagonals) with Q of q_rows rows. block 0: by rotations.
-void add_chase_down(Work& w, double cols, double p, double q_rows, double block) {
+/// How a chase is done.
+struct Way {
+  double block = 0;   ///< columns of a block; 0: by rotations
+  double chains = 0;  ///< by chains on a GPU: so many at a time
+};
+
+/// Chains of rotations through `steps` rows of R with `cols` columns and as many columns of Q with q_rows rows, in so many
+/// walks, one after the other.
+void add_chains(Work& w, double steps, double p, double chains, double walks, double cols, double q_rows) {
+  const double passes = up(p, chains), wide = rotation_chains_for(std::int64_t(up(p, passes)));
+  w.calls += 0.05 * passes;
+  w.steps += passes * walks * steps;
+  w.rotations += passes * walks * steps * wide;
+  w.products += passes * 1e-8 * wide * steps * (cols + q_rows);
+}
+/// chase_down of H (rows x cols, p subdiagonals) with Q of q_rows rows. The walk that makes the chains takes twice as long.
+void add_chase_down(Work& w, double cols, double p, double q_rows, Way way) {
   if (cols <= 0 || p <= 0) return;
+  if (way.chains > 0) return add_chains(w, cols, p, way.chains, q_rows > 0 ? 3 : 2, cols / 2, q_rows);
+  const double block = way.block;
   if (block == 0) {
     w.products += 6e-9 * p * cols * (cols / 2 + q_rows);
     return;
@@ -47,9 +65,11 @@ void add_chase_down(Work& w, double cols, double p, double q_rows, double block)
   w.heights += sweeps * cols * deep / 256;
   w.products += sweeps * 4e-9 * deep * cols * (cols / 2 + q_rows);
 }
-/// chase_up of W (start + p rows) with R of n columns and Q of q_rows rows. panel: columns of a qr_block, 0: by rotations.
-void add_chase_up(Work& w, double start, double p, double n, double q_rows, double panel) {
+/// chase_up of W (start + p rows) with R of n columns and Q of q_rows rows. R and Q are walked through at the same time.
+void add_chase_up(Work& w, double start, double p, double n, double q_rows, Way way) {
   if (start <= 0 || p <= 0) return;
+  if (way.chains > 0) return add_chains(w, start, p, way.chains, 1, std::max(0.0, n - start / 2), q_rows);
+  const double panel = way.block;
   if (panel == 0) {
     w.products += 6e-9 * p * start * (std::max(0.0, n - start / 2) + q_rows);
     return;
@@ -95,6 +115,8 @@ UpdateWorks qr_update_work(QrUpdate what, QrForm form, std::int64_t m, std::int6
 
   const double M = double(m), N = double(n), P = double(p), K = double(k), M1 = double(m1), N1 = double(n1);
   const double block = on_cuda ? (sizeof(T) == 4 ? 64 : 32) : !is_complex<T> && p <= 16 ? 0 : 64, inner = full ? M : N;
+  const double chains = on_cuda ? rotation_chains_max<T> : 0;
+  const Way down{block, p <= most_chained_down<T> ? chains : 0}, upwards{block, p <= most_chained_up<T> ? chains : 0};
   const double Q_size = without ? 0 : M * inner;
   Work update, anew;
   update.traffic = 1e-9 * (Q_size + inner * N) * 2;
@@ -105,35 +127,41 @@ UpdateWorks qr_update_work(QrUpdate what, QrForm form, std::int64_t m, std::int6
     for (int pass = 0; pass < 2; ++pass) add_factorization(update, M, P, P);
     update.calls += 6;
   };
-  auto reduce_tail = [&] {
-    if (!full || M <= 1 || p == 0) return;
-    add_factorization(update, std::max(tail, std::min(P, M)), P, M);
-    update.calls += 3;
+  // chase_up from row k on, of rows that are not upper trapezoidal in W in full form
+  auto chase_up = [&](std::int64_t from) {
+    const std::int64_t rows = full ? m - from : n - from + p, start = std::max<std::int64_t>(0, std::min(n - from, rows - p));
+    double steps = double(start);
+    if (full && m > 1 && p > 0) {
+      if (start > 0 && p <= upwards.chains && chains_take_tail(rows, start, p)) {
+        steps = double(rows);
+      } else {
+        add_factorization(update, std::max(tail, std::min(P, M)), P, M);
+        update.calls += 3;
+      }
+    }
+    add_chase_up(update, steps, P, N - double(from), without ? 0 : M, upwards);
   };
   switch (what) {
     case QrUpdate::add_cols:
       extend();
-      reduce_tail();
       update.products += 2e-9 * M * inner * P;
-      add_chase_up(update, std::max(0.0, std::min(N, M - P) - K), P, N - K, M, block);
+      chase_up(k);
       break;
     case QrUpdate::remove_cols:
-      add_chase_down(update, N - P - K, P, without ? 0 : M, block);
+      add_chase_down(update, N - P - K, P, without ? 0 : M, down);
       break;
     case QrUpdate::add_rows:
-      add_chase_down(update, N, P, without ? 0 : M1, block);
+      add_chase_down(update, N, P, without ? 0 : M1, down);
       break;
     case QrUpdate::remove_rows:
       if (!without) extend();
-      if (!without) reduce_tail();
-      add_chase_up(update, full ? std::max(0.0, std::min(N, M - P)) : N, P, N, without ? 0 : M, block);
+      chase_up(0);
       break;
     case QrUpdate::rank_update:
       extend();
-      reduce_tail();
       update.products += 2e-9 * M * inner * P;
-      add_chase_up(update, std::max(0.0, std::min(N, M - P)), P, N, M, block);
-      add_chase_down(update, N, P, M, block);
+      chase_up(0);
+      add_chase_down(update, N, P, M, down);
   }
   // from Q R: the product, its factorization, and Q1
   const double rows = without ? N + (what == QrUpdate::add_rows ? P : 0) : M1;

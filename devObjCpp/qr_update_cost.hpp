@@ -14,10 +14,14 @@ struct UpdateWork {
   double columns = 0;   ///< columns of the chase's blocks, one after the other
   double heights = 0;   ///< the same by their height: columns rows / 256
   double panels = 0;    ///< columns of the panels of whole factorizations, by their height: columns (1 + rows / 16384)
+  double steps = 0;     ///< steps of walks through chains of rotations, by the walks that wait for each other
+  double rotations = 0; ///< the same by the number of chains
   double products = 0;  ///< 10^9 multiplications and additions of products
   double traffic = 0;   ///< 10^9 elements copied
-  static constexpr int kinds = 7;
-  std::array<double, kinds> parts() const { return {calls, blocks, columns, heights, panels, products, traffic}; }
+  static constexpr int kinds = 9;
+  std::array<double, kinds> parts() const { 
+    return {calls, blocks, columns, heights, panels, steps, rotations, products, traffic};
+  }
 };
 struct UpdateWorks {
   UpdateWork update, refactor;
