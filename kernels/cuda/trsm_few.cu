@@ -1,9 +1,9 @@
 // trsm_few: B = op(A)^-1 B for a few right-hand sides, in one kernel that reads A once.
 //
-//   | T0           |      A block takes the next 64 rows of op(A), in the order of the substitution, and subtracts the
-//   | A10 T1       |      products with the solutions above as these appear; then it solves with its triangle T (by its
-//   | A20 A21 T2   |      inverse, trsm_few_tile.cuh) and publishes its part of the solution. Blocks take rows in order, so
-//                         that those that one waits for are always under way.
+//   | T0           |      A block takes the next 64 or 128 rows of op(A), in the order of the substitution, and
+//   | A10 T1       |      subtracts the products with the solutions above as these appear; then it solves with its
+//   | A20 A21 T2   |      triangle T (by its inverse, trsm_few_tile.cuh) and publishes its part of the solution. Blocks
+//                         take rows in order, so that those that one waits for are always under way.
 //
 // The solution is published in memory that holds NaN of a kind that no arithmetic makes: what is anything else is there.
 #include <climits>
@@ -15,20 +15,22 @@
 namespace devobj::cuda {
 namespace {
 
-using few::groups;
-using few::share;
-using few::size;
-using few::threads;
+/// Rows of a tile where shared memory has room for them: a chain of half as many steps. Else, and for other types, 64.
+template <class E>
+inline constexpr int largest_tile = sizeof(E) == 4 ? 128 : 64;
+/// Blocks of a processor.
+template <class E, int size>
+inline constexpr int resident = size == 64 && sizeof(E) < 16 ? 2 : 1;
 
 /// op(A), a lower triangle if `forward`, else an upper one.
 template <class E, bool transposed>
 struct Triangle {
   Block<E> A;
   bool conjugated, unit, forward;
-  __device__ E operator()(std::int64_t i, std::int64_t j) const {
-    const E a = transposed ? A(j, i) : A(i, j);
-    return conjugated ? conjugate(a) : a;
+  __device__ const E* place(std::int64_t i, std::int64_t j) const {
+    return transposed ? A.data + j + i * A.ld : A.data + i + j * A.ld;
   }
+  __device__ E value(const E* place) const { return transposed && conjugated ? conjugate(*place) : *place; }
 };
 
 template <class E>
@@ -70,27 +72,32 @@ __device__ void publish(E* place, E x) {
   if constexpr (is_device_complex<E>) parts[1] = publishable<E>(im(x));
 }
 
-template <class E, int columns>
+template <class E, int columns, int size>
 struct Memory {
-  E solution[2][columns][size];
-  E right_side[columns][size];
+  static constexpr int groups = 4;  // of threads that have the same rows
+  alignas(16) E solution[2][columns][size];
+  E sums[groups][columns][size];
   int row_block;
-  few::Tile<E, columns> tile;
+  few::Tile<E, columns, size> tile;
 };
 
 /// B = T^-1 B. `solution`: columns x rows of B, missing; `taken`: all ones. The first `substituted` tiles, whose turn comes
 /// before an inverse could be made, are solved by substitution.
-template <class E, int columns, bool transposed>
-__global__ void __launch_bounds__(threads, sizeof(E) < 16 ? 2 : 1)
+template <class E, int columns, bool transposed, int size>
+__global__ void __launch_bounds__(few::Tile<E, columns, size>::threads, resident<E, size>)
     trsm_few_kernel(Triangle<E, transposed> T, Block<E> B, E* solution, unsigned* taken, int substituted) {
-  extern __shared__ unsigned char raw_memory[];
-  auto& memory = *reinterpret_cast<Memory<E, columns>*>(raw_memory);
-  few::Tile<E, columns>& tile = memory.tile;
+  using Tile = few::Tile<E, columns, size>;
+  using Shared = Memory<E, columns, size>;
+  constexpr int share = size / Shared::groups;  // elements of a tile that a thread has
+  extern __shared__ __align__(16) unsigned char raw_memory[];
+  Shared& memory = *reinterpret_cast<Shared*>(raw_memory);
+  Tile& tile = memory.tile;
   const std::int64_t n = B.rows;
   const int blocks = static_cast<int>((n + size - 1) / size);
-  const int thread = threadIdx.x, lane = thread % warp_size, warp = thread / warp_size;
-  // in a tile: row and the first column (A as it lies), or lane's column and the first row (transposed)
-  const int row = thread % size, group = thread / size;
+  const int thread = threadIdx.x;
+  // as A lies: a row and `share` columns, of which this group's are the first; transposed: rows and columns as Tile has them
+  const int row = thread % size, group = thread / size, first_column = group * share;
+  const int my_place = Tile::my_row(), my_right_side = Tile::my_right_side();
 
   for (;;) {
     if (thread == 0) memory.row_block = static_cast<int>(atomicAdd(taken, 1u) + 1);
@@ -102,103 +109,125 @@ __global__ void __launch_bounds__(threads, sizeof(E) < 16 ? 2 : 1)
 
     // in the order of the substitution
     const auto place = [&](int r) { return T.forward ? r : size - 1 - r; };
+    const int my_row = place(my_place);
 
-    // the tile before, in registers: share elements of it
-    E a[share], next[share];
-    auto load = [&](int before, E(&x)[share]) {
-      const std::int64_t left = (T.forward ? before : blocks - 1 - before) * std::int64_t(size);
-      const int width = static_cast<int>(min(std::int64_t(size), n - left));
-#pragma unroll
-      for (int i = 0; i < share; ++i) {
-        const int r = transposed ? warp * (size / 8) + i / 2 : row;
-        const int c = transposed ? lane + i % 2 * warp_size : group * share + i;
-        x[i] = r < height && c < width ? T(first + r, left + c) : E{};
-      }
-    };
-    // of one row, or of eight, for some of the columns
-    constexpr int rows = transposed ? size / 8 : 1;
-    E sum[rows][columns] = {};
-    // T and the right-hand sides, while the first solutions are made
-    for (int e = thread; e < size * size; e += threads) {
+    // T and the right-hand side, while the first solutions are made
+    for (int e = thread; e < size * size; e += Tile::threads) {
       // along A's columns
       const int r = transposed ? e / size : e % size, c = transposed ? e % size : e / size;
       const bool inside = r < height && c < height && (T.forward ? r >= c : r <= c) && !(T.unit && r == c);
-      tile.set(place(r), place(c), inside ? T(first + r, first + c) : from_parts<E>(r == c ? 1 : 0));
+      tile.set(place(r), place(c), inside ? T.value(T.place(first + r, first + c)) : from_parts<E>(r == c ? 1 : 0));
     }
-    if (group < columns) memory.right_side[group][row] = row < height && group < B.cols ? B(first + row, group) : E{};
+    E b = my_row < height && my_right_side < B.cols ? B(first + my_row, my_right_side) : E{};
     __syncthreads();
     const bool inverted = turn >= substituted && tile.invert();
-    if (turn > 0) load(0, a);
 
-    for (int before = 0; before < turn; ++before) {
+    // the tile before, in registers
+    E a[share] = {};
+    const auto load = [&](int before, E(&x)[share]) {
       const std::int64_t left = (T.forward ? before : blocks - 1 - before) * std::int64_t(size);
-      if (before + 1 < turn) load(before + 1, next);
-      const int half = before % 2;
-      if (group < columns)
-        memory.solution[half][group][row] = left + row < n ? wait_for(solution + group * n + left + row) : E{};
+      const int width = static_cast<int>(min(std::int64_t(size), n - left));
+      if constexpr (transposed) {
+        const E* from = T.place(first + place(Tile::first_row()), left + Tile::column(0));
+        const int columns_left = width - Tile::column(0);
+#pragma unroll
+        for (int k = 0; k < 4; ++k, from += T.forward ? T.A.ld : -T.A.ld)
+#pragma unroll
+          for (int i = 0; i < Tile::parts; ++i) {
+            const bool inside = place(Tile::first_row() + k) < height && i * Tile::lanes < columns_left;
+            x[4 * i + k] = inside ? T.value(from + i * Tile::lanes) : E{};
+          }
+      } else {
+        const E* from = T.place(first + row, left + first_column);
+        const int inside = row < height ? width - first_column : 0;  // columns
+#pragma unroll
+        for (int i = 0; i < share; ++i, from += T.A.ld) x[i] = i < inside ? T.value(from) : E{};
+      }
+    };
+    // of one row, or of four
+    E sum[transposed ? 4 * columns : columns] = {};
+    const auto subtract = [&](int before) {
+      const std::int64_t left = (T.forward ? before : blocks - 1 - before) * std::int64_t(size);
+      auto& x = memory.solution[before % 2];
+      if (group < columns) x[group][row] = left + row < n ? wait_for(solution + group * n + left + row) : E{};
       __syncthreads();
 #pragma unroll
-      for (int j = 0; j < columns; ++j)
+      for (int i = 0; i < share; i += 4)
 #pragma unroll
-        for (int i = 0; i < share; ++i) {
-          const int c = transposed ? lane + i % 2 * warp_size : group * share + i;
-          E& to = sum[transposed ? i / 2 : 0][j];
-          to = minus_product(to, a[i], memory.solution[half][j][c]);
-        }
+        for (int j = 0; j < columns; ++j)
+          if constexpr (transposed) {
+            const E y = x[j][Tile::column(i / 4)];
+#pragma unroll
+            for (int k = 0; k < 4; ++k) sum[k * columns + j] = minus_product(sum[k * columns + j], a[i + k], y);
+          } else {
+            const few::Four<E> y = few::four_at(&x[j][first_column + i]);
+#pragma unroll
+            for (int k = 0; k < 4; ++k) sum[j] = minus_product(sum[j], a[i + k], y.e[k]);
+          }
+    };
+
+    if (turn > 0) load(0, a);
+#pragma unroll 1
+    for (int before = 0; before + 1 < turn; ++before) {
+      E next[share];
+      load(before + 1, next);
+      subtract(before);
 #pragma unroll
       for (int i = 0; i < share; ++i) a[i] = next[i];
     }
+    // what follows is what all the tiles below wait for
+    typename Tile::Part T_part, X_part = Tile::part_of(tile.X, inverted);
+    if constexpr (sizeof(E) * columns == 4) T_part = Tile::part_of(tile.T, inverted);
+    if (turn > 0) subtract(turn - 1);
+    if constexpr (sizeof(E) * columns > 4) T_part = Tile::part_of(tile.T, inverted);  // there were no registers before
+    if constexpr (transposed) {
+      b = cuda::sum(b, Tile::sum_of_lanes(sum));
+    } else {
 #pragma unroll
-    for (int j = 0; j < columns; ++j)
-      if constexpr (transposed) {
+      for (int j = 0; j < columns; ++j) memory.sums[group][j][row] = sum[j];
+      __syncthreads();
 #pragma unroll
-        for (int i = 0; i < rows; ++i) {
-          E s = sum[i][j];
-#pragma unroll
-          for (int mask = 16; mask >= groups; mask /= 2) s = cuda::sum(s, shuffle_across(s, mask));
-          if (lane < groups) tile.sums[lane][j][warp * rows + i] = s;
-        }
-      } else {
-        tile.sums[group][j][row] = sum[0][j];
-      }
+      for (int g = 0; g < Shared::groups; ++g) b = cuda::sum(b, memory.sums[g][my_right_side][my_row]);
+    }
+    tile.right_side[my_right_side][my_place] = b;
     __syncthreads();
-
-    if (thread < size)
-#pragma unroll
-      for (int j = 0; j < columns; ++j)
-        tile.right_side[j][place(row)] = cuda::sum(memory.right_side[j][row], tile.sum_of_groups(j, row));
-    __syncthreads();
-    tile.solve(inverted);
-    if (thread < height)
-#pragma unroll
-      for (int j = 0; j < columns; ++j) {
-        const E x = tile.solution[j][place(row)];
-        publish(solution + j * n + first + row, x);
-        if (j < B.cols) B(first + row, j) = x;
-      }
-    __syncthreads();
+    const E x = tile.solve(inverted, T_part, X_part, b);
+    if (thread % Tile::copies == 0 && my_row < height) {
+      publish(solution + my_right_side * n + first + my_row, x);
+      if (my_right_side < B.cols) B(first + my_row, my_right_side) = x;
+    }
   }
 }
 
-template <class E, int columns, bool transposed>
-void launch(Triangle<E, transposed> T, Block<E> B, void* workspace, Queue& q) {
-  using Shared = Memory<E, columns>;
+template <int size, int columns, class E, bool transposed>
+void launch_tiles(Triangle<E, transposed> T, Block<E> B, void* workspace, Queue& q) {
+  using Shared = Memory<E, columns, size>;
   std::size_t bytes = sizeof(Shared);
-  int substituted = 4;  // in whose time an inverse is made
+  int substituted = 2;  // in whose time an inverse is made
   if (bytes > shared_memory_limit(q.device())) {
     bytes -= sizeof(Shared::tile.X);  // the last member
     substituted = INT_MAX;
   }
-  const auto kernel = trsm_few_kernel<E, columns, transposed>;
+  const auto kernel = trsm_few_kernel<E, columns, transposed, size>;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), "trsm_few");
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "trsm_few");
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(ceil_div(B.rows, size), 2 * processors));
+  const auto blocks =
+      static_cast<unsigned>(std::min<std::int64_t>(ceil_div(B.rows, size), resident<E, size> * processors));
   auto* const taken = static_cast<unsigned*>(workspace);
   E* const solution = reinterpret_cast<E*>(static_cast<unsigned char*>(workspace) + 16);
   fill_bytes(workspace, 0xff, 16 + columns * static_cast<std::size_t>(B.rows) * sizeof(E), q.stream());
-  kernel<<<blocks, threads, bytes, stream_of(q)>>>(T, B, solution, taken, substituted);
+  kernel<<<blocks, few::Tile<E, columns, size>::threads, bytes, stream_of(q)>>>(T, B, solution, taken, substituted);
   q.launched("trsm_few");
+}
+
+template <int columns, class E, bool transposed>
+void launch(Triangle<E, transposed> T, Block<E> B, void* workspace, Queue& q) {
+  constexpr int size = largest_tile<E>;
+  if (size == 64 || sizeof(Memory<E, columns, size>) <= shared_memory_limit(q.device()))
+    launch_tiles<size, columns>(T, B, workspace, q);
+  else
+    launch_tiles<64, columns>(T, B, workspace, q);
 }
 
 }  // namespace
@@ -216,9 +245,9 @@ void trsm_few(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, void* workspace
   const bool forward = (uplo == Uplo::Lower) == (op == Op::NoTrans);
   const auto solve = [&](auto triangle) {
     if (B.cols == 1)
-      launch<device_t<T>, 1>(triangle, block_of(B), workspace, q);
+      launch<1>(triangle, block_of(B), workspace, q);
     else
-      launch<device_t<T>, static_cast<int>(trsm_few_max)>(triangle, block_of(B), workspace, q);
+      launch<static_cast<int>(trsm_few_max)>(triangle, block_of(B), workspace, q);
   };
   if (op == Op::NoTrans)
     solve(Triangle<device_t<T>, false>{block_of(A), false, diag == Diag::Unit, forward});
