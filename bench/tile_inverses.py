@@ -13,6 +13,19 @@ from scipy import linalg
 f = np.float32
 
 
+def inverse_of(T, size=32):
+    """Of a lower triangle, as the kernel makes it: blocks of 32 x 32 on the diagonal by substitution, then pairs of them
+    together, X10 = -X11 (T10 X00)."""
+    n = len(T)
+    if n <= size:
+        return linalg.solve_triangular(T, np.eye(n, dtype=f), lower=True).astype(f)
+    half = size
+    while 2 * half < n:
+        half *= 2
+    X00, X11 = inverse_of(T[:half, :half]), inverse_of(T[half:, half:])
+    return np.block([[X00, np.zeros((half, n - half), f)], [-X11 @ (T[half:, :half] @ X00), X11]]).astype(f)
+
+
 def solve(T, b, lower, way, size):
     """T^-1 b; a lower triangle has a diagonal of ones."""
     n, x = len(b), b.copy()
@@ -23,7 +36,8 @@ def solve(T, b, lower, way, size):
         if way == "substitution":
             y = linalg.solve_triangular(D, x[j:end], lower=lower).astype(f)
         else:
-            inverse = linalg.solve_triangular(D, np.eye(end - j, dtype=f), lower=lower).astype(f)
+            # an upper triangle is a lower one with rows and columns in reverse
+            inverse = inverse_of(D) if lower else inverse_of(D[::-1, ::-1])[::-1, ::-1]
             y = inverse @ x[j:end]
             if way == "corrected":
                 y = y + inverse @ (x[j:end] - D @ y)
