@@ -20,32 +20,39 @@ __device__ Piece<E>& piece_at(E* p) {
   return *reinterpret_cast<Piece<E>*>(p);
 }
 
+/// By a warp: x = column `lane` of T^-1, where T is a lower triangle of 32 x 32, T(r, k) = columns[k * stride + r] for
+/// r > k, reciprocal(k) = 1 / T(k, k); if `unit`, that is 1 and not called. Each x[k] is subtracted from all that follow at
+/// once, so that a step waits for one product only.
+template <bool unit, int stride, class E, class Reciprocal>
+__device__ void inverse_column(const E* columns, const Reciprocal& reciprocal, int lane, E (&x)[warp_size]) {
+#pragma unroll
+  for (int r = 0; r < warp_size; ++r) x[r] = from_parts<E>(r == lane ? 1 : 0);
+#pragma unroll
+  for (int k = 0; k < warp_size; ++k) {
+    if (!unit) x[k] = product(x[k], reciprocal(k));
+#pragma unroll
+    for (int p = (k + 1) / Piece<E>::size; p < warp_size / Piece<E>::size; ++p) {
+      const Piece<E> t = piece_at(columns + k * stride + p * Piece<E>::size);
+#pragma unroll
+      for (int i = 0; i < Piece<E>::size; ++i) {
+        const int r = p * Piece<E>::size + i;
+        if (r > k) x[r] = minus_product(x[r], t.e[i], x[k]);
+      }
+    }
+  }
+}
+
 /// In shared memory. With the gap after a row, the same piece of 8 rows lies in all the banks once.
 template <class E>
 struct alignas(16) TriangleTile {
   static constexpr int order = warp_size, stride = order + Piece<E>::size;
   E a[order][stride];
 
-  /// x = column `lane` of T^-1, where T is a lower triangle, T(r, k) = a[k][r] for r > k, reciprocals[k] = 1 / T(k, k);
-  /// if `unit`, these are 1 and not read. Each x[k] is subtracted from all that follow at once, so that a step waits for
-  /// one product only.
+  /// x = column `lane` of the inverse of the lower triangle T(r, k) = a[k][r], reciprocals[k] = 1 / T(k, k).
   template <bool unit>
   __device__ void inverse_column(const E* reciprocals, int lane, E (&x)[order]) const {
-#pragma unroll
-    for (int r = 0; r < order; ++r) x[r] = from_parts<E>(r == lane ? 1 : 0);
-#pragma unroll
-    for (int k = 0; k < order; ++k) {
-      if (!unit) x[k] = product(x[k], reciprocals[k]);
-#pragma unroll
-      for (int p = (k + 1) / Piece<E>::size; p < order / Piece<E>::size; ++p) {
-        const Piece<E> t = piece_at(&a[k][p * Piece<E>::size]);
-#pragma unroll
-        for (int i = 0; i < Piece<E>::size; ++i) {
-          const int r = p * Piece<E>::size + i;
-          if (r > k) x[r] = minus_product(x[r], t.e[i], x[k]);
-        }
-      }
-    }
+    cuda::inverse_column<unit, stride>(
+        a[0], [=](int k) { return reciprocals[k]; }, lane, x);
   }
 
   /// By a warp, in place: L^-1, with zeros above. Before, a[k][r] = L(r, k) for r > k; after, a[r][k] = L^-1(r, k).

@@ -1,9 +1,9 @@
 // trsm_few: B = op(A)^-1 B for a few right-hand sides, in one kernel that reads A once.
 //
-//   | T0           |      A block takes the next 64 or 128 rows of op(A), in the order of the substitution, and
-//   | A10 T1       |      subtracts the products with the solutions above as these appear; then it solves with its
-//   | A20 A21 T2   |      triangle T (by its inverse, trsm_few_tile.cuh) and publishes its part of the solution. Blocks
-//                         take rows in order, so that those that one waits for are always under way.
+//   | T0           |      A block takes the next 64 rows of op(A), in the order of the substitution, and subtracts the
+//   | A10 T1       |      products with the solutions above as these appear; then it solves with its triangle T (by its
+//   | A20 A21 T2   |      inverse, trsm_few_tile.cuh) and publishes its part of the solution. Blocks take rows in order, so
+//                         that those that one waits for are always under way.
 //
 // The solution is published in memory that holds NaN of a kind that no arithmetic makes: what is anything else is there.
 #include <climits>
@@ -15,22 +15,27 @@
 namespace devobj::cuda {
 namespace {
 
-/// Rows of a tile where shared memory has room for them: a chain of half as many steps. Else, and for other types, 64.
+using few::size;
+using few::threads;
+
+inline constexpr int groups = threads / size;  // of threads that have the same rows
+inline constexpr int share = size / groups;    // elements of a tile that a thread has
+/// Blocks of a multiprocessor.
 template <class E>
-inline constexpr int largest_tile = sizeof(E) == 4 ? 128 : 64;
-/// Blocks of a processor.
-template <class E, int size>
-inline constexpr int resident = size == 64 && sizeof(E) < 16 ? 2 : 1;
+inline constexpr int resident = sizeof(E) < 16 ? 2 : 1;
 
 /// op(A), a lower triangle if `forward`, else an upper one.
 template <class E, bool transposed>
 struct Triangle {
   Block<E> A;
   bool conjugated, unit, forward;
-  __device__ const E* place(std::int64_t i, std::int64_t j) const {
+  /// Where element (i, j) of op(A) is, and what it is there.
+  __device__ const E* at(std::int64_t i, std::int64_t j) const {
     return transposed ? A.data + j + i * A.ld : A.data + i + j * A.ld;
   }
-  __device__ E value(const E* place) const { return transposed && conjugated ? conjugate(*place) : *place; }
+  __device__ E value(const E* a) const { return transposed && conjugated ? conjugate(*a) : *a; }
+  /// A tile's row or column r in the order of the substitution, and the reverse.
+  __device__ int place(int r) const { return forward ? r : size - 1 - r; }
 };
 
 template <class E>
@@ -72,25 +77,39 @@ __device__ void publish(E* place, E x) {
   if constexpr (is_device_complex<E>) parts[1] = publishable<E>(im(x));
 }
 
-template <class E, int columns, int size>
+template <class E, int columns>
 struct Memory {
-  static constexpr int groups = 4;  // of threads that have the same rows
   alignas(16) E solution[2][columns][size];
   E sums[groups][columns][size];
   int row_block;
-  few::Tile<E, columns, size> tile;
+  few::Tile<E, columns> tile;
 };
+
+/// The tile's triangle, `height` rows and columns of T from `first` on, and if `invert` its inverse; whether that is there.
+template <class E, int columns, bool transposed>
+__device__ __noinline__ bool prepare(Triangle<E, transposed> T, std::int64_t first, int height, bool invert,
+                                     few::Tile<E, columns>& tile) {
+  const int row = threadIdx.x % size, group = threadIdx.x / size;
+  // a thread has a row of A as it lies
+  const E* from = transposed ? T.at(first + group, first + row) : T.at(first + row, first + group);
+#pragma unroll 4
+  for (int i = group; i < size; i += groups, from += groups * T.A.ld) {
+    const int r = transposed ? i : row, c = transposed ? row : i;
+    const bool inside = r < height && c < height && (T.forward ? r >= c : r <= c) && !(T.unit && r == c);
+    tile.set(T.place(r), T.place(c), inside ? T.value(from) : from_parts<E>(r == c ? 1 : 0));
+  }
+  __syncthreads();
+  return invert && tile.invert();
+}
 
 /// B = T^-1 B. `solution`: columns x rows of B, missing; `taken`: all ones. The first `substituted` tiles, whose turn comes
 /// before an inverse could be made, are solved by substitution.
-template <class E, int columns, bool transposed, int size>
-__global__ void __launch_bounds__(few::Tile<E, columns, size>::threads, resident<E, size>)
+template <class E, int columns, bool transposed>
+__global__ void __launch_bounds__(threads, resident<E>)
     trsm_few_kernel(Triangle<E, transposed> T, Block<E> B, E* solution, unsigned* taken, int substituted) {
-  using Tile = few::Tile<E, columns, size>;
-  using Shared = Memory<E, columns, size>;
-  constexpr int share = size / Shared::groups;  // elements of a tile that a thread has
+  using Tile = few::Tile<E, columns>;
   extern __shared__ __align__(16) unsigned char raw_memory[];
-  Shared& memory = *reinterpret_cast<Shared*>(raw_memory);
+  auto& memory = *reinterpret_cast<Memory<E, columns>*>(raw_memory);
   Tile& tile = memory.tile;
   const std::int64_t n = B.rows;
   const int blocks = static_cast<int>((n + size - 1) / size);
@@ -98,47 +117,38 @@ __global__ void __launch_bounds__(few::Tile<E, columns, size>::threads, resident
   // as A lies: a row and `share` columns, of which this group's are the first; transposed: rows and columns as Tile has them
   const int row = thread % size, group = thread / size, first_column = group * share;
   const int my_place = Tile::my_row(), my_right_side = Tile::my_right_side();
+  // of a tile's rows
+  const auto start = [&](int turn) { return (T.forward ? turn : blocks - 1 - turn) * std::int64_t(size); };
 
   for (;;) {
     if (thread == 0) memory.row_block = static_cast<int>(atomicAdd(taken, 1u) + 1);
     __syncthreads();
     const int turn = memory.row_block;
     if (turn >= blocks) return;
-    const std::int64_t first = (T.forward ? turn : blocks - 1 - turn) * std::int64_t(size);
+    const std::int64_t first = start(turn);
     const int height = static_cast<int>(min(std::int64_t(size), n - first));
+    const int my_row = T.place(my_place);
 
-    // in the order of the substitution
-    const auto place = [&](int r) { return T.forward ? r : size - 1 - r; };
-    const int my_row = place(my_place);
-
-    // T and the right-hand side, while the first solutions are made
-    for (int e = thread; e < size * size; e += Tile::threads) {
-      // along A's columns
-      const int r = transposed ? e / size : e % size, c = transposed ? e % size : e / size;
-      const bool inside = r < height && c < height && (T.forward ? r >= c : r <= c) && !(T.unit && r == c);
-      tile.set(place(r), place(c), inside ? T.value(T.place(first + r, first + c)) : from_parts<E>(r == c ? 1 : 0));
-    }
+    const bool inverted = prepare(T, first, height, turn >= substituted, tile);
     E b = my_row < height && my_right_side < B.cols ? B(first + my_row, my_right_side) : E{};
-    __syncthreads();
-    const bool inverted = turn >= substituted && tile.invert();
 
     // the tile before, in registers
     E a[share] = {};
     const auto load = [&](int before, E(&x)[share]) {
-      const std::int64_t left = (T.forward ? before : blocks - 1 - before) * std::int64_t(size);
+      const std::int64_t left = start(before);
       const int width = static_cast<int>(min(std::int64_t(size), n - left));
       if constexpr (transposed) {
-        const E* from = T.place(first + place(Tile::first_row()), left + Tile::column(0));
+        const E* from = T.at(first + T.place(Tile::first_row()), left + Tile::column(0));
         const int columns_left = width - Tile::column(0);
 #pragma unroll
         for (int k = 0; k < 4; ++k, from += T.forward ? T.A.ld : -T.A.ld)
 #pragma unroll
-          for (int i = 0; i < Tile::parts; ++i) {
-            const bool inside = place(Tile::first_row() + k) < height && i * Tile::lanes < columns_left;
-            x[4 * i + k] = inside ? T.value(from + i * Tile::lanes) : E{};
+          for (int i = 0; i < few::parts; ++i) {
+            const bool inside = T.place(Tile::first_row() + k) < height && i * few::lanes < columns_left;
+            x[4 * i + k] = inside ? T.value(from + i * few::lanes) : E{};
           }
       } else {
-        const E* from = T.place(first + row, left + first_column);
+        const E* from = T.at(first + row, left + first_column);
         const int inside = row < height ? width - first_column : 0;  // columns
 #pragma unroll
         for (int i = 0; i < share; ++i, from += T.A.ld) x[i] = i < inside ? T.value(from) : E{};
@@ -147,7 +157,7 @@ __global__ void __launch_bounds__(few::Tile<E, columns, size>::threads, resident
     // of one row, or of four
     E sum[transposed ? 4 * columns : columns] = {};
     const auto subtract = [&](int before) {
-      const std::int64_t left = (T.forward ? before : blocks - 1 - before) * std::int64_t(size);
+      const std::int64_t left = start(before);
       auto& x = memory.solution[before % 2];
       if (group < columns) x[group][row] = left + row < n ? wait_for(solution + group * n + left + row) : E{};
       __syncthreads();
@@ -175,11 +185,12 @@ __global__ void __launch_bounds__(few::Tile<E, columns, size>::threads, resident
 #pragma unroll
       for (int i = 0; i < share; ++i) a[i] = next[i];
     }
+    constexpr bool both = sizeof(E) * columns == 4;  // fit in registers beside a
+    typename Tile::Part X_part = Tile::part_of(tile.X, inverted), T_part;
+    if constexpr (both) T_part = Tile::part_of(tile.T, inverted);
     // what follows is what all the tiles below wait for
-    typename Tile::Part T_part, X_part = Tile::part_of(tile.X, inverted);
-    if constexpr (sizeof(E) * columns == 4) T_part = Tile::part_of(tile.T, inverted);
     if (turn > 0) subtract(turn - 1);
-    if constexpr (sizeof(E) * columns > 4) T_part = Tile::part_of(tile.T, inverted);  // there were no registers before
+    if constexpr (!both) T_part = Tile::part_of(tile.T, inverted);
     if constexpr (transposed) {
       b = cuda::sum(b, Tile::sum_of_lanes(sum));
     } else {
@@ -187,7 +198,7 @@ __global__ void __launch_bounds__(few::Tile<E, columns, size>::threads, resident
       for (int j = 0; j < columns; ++j) memory.sums[group][j][row] = sum[j];
       __syncthreads();
 #pragma unroll
-      for (int g = 0; g < Shared::groups; ++g) b = cuda::sum(b, memory.sums[g][my_right_side][my_row]);
+      for (int g = 0; g < groups; ++g) b = cuda::sum(b, memory.sums[g][my_right_side][my_row]);
     }
     tile.right_side[my_right_side][my_place] = b;
     __syncthreads();
@@ -199,35 +210,25 @@ __global__ void __launch_bounds__(few::Tile<E, columns, size>::threads, resident
   }
 }
 
-template <int size, int columns, class E, bool transposed>
-void launch_tiles(Triangle<E, transposed> T, Block<E> B, void* workspace, Queue& q) {
-  using Shared = Memory<E, columns, size>;
+template <int columns, class E, bool transposed>
+void launch(Triangle<E, transposed> T, Block<E> B, void* workspace, Queue& q) {
+  using Shared = Memory<E, columns>;
   std::size_t bytes = sizeof(Shared);
   int substituted = 2;  // in whose time an inverse is made
   if (bytes > shared_memory_limit(q.device())) {
     bytes -= sizeof(Shared::tile.X);  // the last member
     substituted = INT_MAX;
   }
-  const auto kernel = trsm_few_kernel<E, columns, transposed, size>;
+  const auto kernel = trsm_few_kernel<E, columns, transposed>;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), "trsm_few");
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "trsm_few");
-  const auto blocks =
-      static_cast<unsigned>(std::min<std::int64_t>(ceil_div(B.rows, size), resident<E, size> * processors));
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(ceil_div(B.rows, size), resident<E> * processors));
   auto* const taken = static_cast<unsigned*>(workspace);
   E* const solution = reinterpret_cast<E*>(static_cast<unsigned char*>(workspace) + 16);
   fill_bytes(workspace, 0xff, 16 + columns * static_cast<std::size_t>(B.rows) * sizeof(E), q.stream());
-  kernel<<<blocks, few::Tile<E, columns, size>::threads, bytes, stream_of(q)>>>(T, B, solution, taken, substituted);
+  kernel<<<blocks, threads, bytes, stream_of(q)>>>(T, B, solution, taken, substituted);
   q.launched("trsm_few");
-}
-
-template <int columns, class E, bool transposed>
-void launch(Triangle<E, transposed> T, Block<E> B, void* workspace, Queue& q) {
-  constexpr int size = largest_tile<E>;
-  if (size == 64 || sizeof(Memory<E, columns, size>) <= shared_memory_limit(q.device()))
-    launch_tiles<size, columns>(T, B, workspace, q);
-  else
-    launch_tiles<64, columns>(T, B, workspace, q);
 }
 
 }  // namespace

@@ -1,16 +1,28 @@
-// Solutions with a triangle of 64 x 64 or 128 x 128, a tile of trsm_few, for a few right-hand sides.
+// Solutions with a triangle of 64 x 64, a tile of trsm_few, for a few right-hand sides.
 //
-// Substitution takes a dependent step per row. The inverse X is made while a tile waits for its turn; then the solution is
-// one product, and two more correct it:  x = X b,  x = x + X (b - T x).  Without the correction residuals of
-// ill-conditioned tiles are thousands of times those of substitution; with it they are mostly the same (design notes).
+// Substitution takes 64 dependent steps. The inverse X is made while a tile waits for its turn; then the solution is one
+// product, and two more correct it:  x = X b,  x = x + X (b - T x).  Without the correction residuals of
+// ill-conditioned tiles are tens of thousands of times those of substitution; with it they are about the same (design
+// notes).
 //
-// A warp has eight rows of the products, each half of it four of them; a lane has every 16th column. T and X are in
-// registers then, a product's sums are exchanged within the halves, and one barrier ends it.
+//   columns        0 - 15         16 - 31        32 - 47        48 - 63
+//   rows 0 - 3     lanes 0 - 15   lanes 0 - 15   -              -               of the first of 8 warps
+//   rows 4 - 7     lanes 16 - 31  lanes 16 - 31  -              -
+//   rows 8 - 11    lanes 0 - 15   ...                                           of the second
+//   rows 60 - 63   lanes 16 - 31  lanes 16 - 31  lanes 16 - 31  lanes 16 - 31   of the last
+//
+// A lane has four rows of its columns of T and X in registers before the products begin. A product's sums are exchanged
+// within half a warp, and one barrier ends it.
 #pragma once
 
-#include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/triangle_tile.cuh"
 
 namespace devobj::cuda::few {
+
+inline constexpr int size = 64;  // rows of a tile, and its columns
+inline constexpr int threads = 256;
+inline constexpr int lanes = 16;            // that have the same rows in a product
+inline constexpr int parts = size / lanes;  // columns of a lane
 
 /// Elements of a column, read at once.
 template <class E>
@@ -49,17 +61,13 @@ __device__ bool is_finite(E a) {
 }
 
 /// In shared memory. T is a lower triangle, with ones on the diagonal where there is no row. All threads of the block call.
-template <class E, int columns, int size>
+template <class E, int columns>
 struct Tile {
-  static constexpr int threads = 4 * size;
-  static constexpr int lanes = 16;                      // that have a row
-  static constexpr int parts = size / lanes;            // columns of a lane
   static constexpr int copies = lanes / (4 * columns);  // lanes that have the same element of a product
   // with the gap, the same four rows of eight columns lie in all the banks once
   static constexpr int stride = size + 16 / sizeof(E);
 
-  alignas(16) E right_side[columns][size];
-  E solution[columns][size], residual[columns][size];
+  E right_side[columns][size], solution[columns][size], residual[columns][size];
   alignas(16) E T[size][stride];  // [column][row]
   E X[size][stride];
 
@@ -94,17 +102,13 @@ struct Tile {
       return half[0];
   }
 
-  /// X = T^-1 but for its blocks of 32 x 32 above the diagonal, which are not written; whether all the others are finite.
-  __device__ __noinline__ bool invert() {
+  /// X = T^-1 but for its 32 x 32 above the diagonal, which are not written; whether all the others are finite.
+  __device__ bool invert() {
     bool bad = false;
     const int warp = threadIdx.x / warp_size;
-    if (warp < size / warp_size) bad = invert_on_diagonal(warp * warp_size);
+    if (warp < 2) bad = invert_on_diagonal(warp * warp_size);
     __syncthreads();
-    bad |= merge<warp_size>();
-    if constexpr (size > 2 * warp_size) {
-      __syncthreads();
-      bad |= merge<2 * warp_size>();
-    }
+    bad |= invert_below_diagonal();
     return !__syncthreads_or(bad);
   }
 
@@ -128,7 +132,7 @@ struct Tile {
       // an x that is not finite makes such an r
       if (!__syncthreads_or(!is_finite(r))) {
         const E corrected = cuda::sum(x, negative(minus_product_with(X_part, residual)));
-        return is_finite(corrected) ? corrected : x;
+        return is_finite(corrected) ? corrected : x;  // the correction alone may overflow
       }
     }
     if (threadIdx.x < warp_size) substitute(threadIdx.x);
@@ -137,9 +141,9 @@ struct Tile {
   }
 
  private:
-  /// Whether the part's columns have elements in the rows of this warp, or in the 32 of its block.
+  /// Whether the part's columns have elements in this thread's rows, or in their half of the tile.
   __device__ static bool has(int part) {
-    return part * lanes / warp_size <= threadIdx.x / lanes * 4 / warp_size;
+    return part < parts / 2 || threadIdx.x >= threads / 2;
   }
 
   /// This thread's element of -M v.
@@ -152,10 +156,10 @@ struct Tile {
       for (int j = 0; j < columns; ++j) x[i][j] = has(i) ? v[j][column(i)] : E{};
     E s[4 * columns] = {};
 #pragma unroll
-    for (int block = 0; block < parts; block += 2) {
-      if (!has(block)) break;
+    for (int half = 0; half < parts; half += parts / 2) {
+      if (!has(half)) break;
 #pragma unroll
-      for (int i = block; i < block + 2; ++i)
+      for (int i = half; i < half + parts / 2; ++i)
 #pragma unroll
         for (int j = 0; j < columns; ++j)
 #pragma unroll
@@ -165,24 +169,12 @@ struct Tile {
   }
 
   /// By a warp, a column to a lane: X = T^-1 in the 32 x 32 at (first, first); whether the lane has what is not finite.
-  /// Each x[k] is subtracted from all that follow at once, so that a step waits for one product only.
   __device__ bool invert_on_diagonal(int first) {
     const int lane = threadIdx.x % warp_size;
     const E reciprocal = quotient(from_parts<E>(1), T[first + lane][first + lane]);
     E x[warp_size];
-#pragma unroll
-    for (int i = 0; i < warp_size; ++i) x[i] = from_parts<E>(i == lane ? 1 : 0);
-#pragma unroll
-    for (int k = 0; k < warp_size; ++k) {
-      x[k] = product(x[k], shuffle(reciprocal, k));
-#pragma unroll
-      for (int i = (k + 1) / 4 * 4; i < warp_size; i += 4) {
-        const Four<E> t = four_at(&T[first + k][first + i]);
-#pragma unroll
-        for (int r = 0; r < 4; ++r)
-          if (i + r > k) x[i + r] = minus_product(x[i + r], t.e[r], x[k]);
-      }
-    }
+    inverse_column<false, stride>(
+        &T[first][first], [&](int k) { return shuffle(reciprocal, k); }, lane, x);
 #pragma unroll
     for (int i = 0; i < warp_size; i += 4) four_at(&X[first + lane][first + i]) = {x[i], x[i + 1], x[i + 2], x[i + 3]};
     bool bad = false;
@@ -191,74 +183,57 @@ struct Tile {
     return bad;
   }
 
-  /// X10 = -X11 (T10 X00) in the size / (2 half) blocks on the diagonal whose X00 and X11 are there. A warp has four
-  /// columns of such a block; whether the thread has what is not finite.
-  template <int half>
-  __device__ bool merge() {
-    constexpr int members = half / 4, rows = half / warp_size;  // warps of a block; a lane's rows
-    const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
-    const int top = warp / members * (2 * half), bottom = top + half, first = warp % members * 4;
-    E* const mine = &X[top + first][bottom];
-    E p[4][rows] = {};
-    // P = -T10 X00
-    for (int k = first; k < half; k += 4) {
-      Four<E> x[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) x[j] = four_at(&X[top + first + j][top + k]);
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-#pragma unroll
-        for (int h = 0; h < rows; ++h) {
-          const E t = T[top + k + i][bottom + h * warp_size + lane];
-#pragma unroll
-          for (int j = 0; j < 4; ++j) p[j][h] = minus_product(p[j][h], t, x[j].e[i]);
-        }
-    }
+  /// X10 = -X11 (T10 X00), where X00 and X11 are there. A warp has four columns, a lane a row of them; whether the thread
+  /// has what is not finite.
+  __device__ bool invert_below_diagonal() {
+    const int lane = threadIdx.x % warp_size, row = warp_size + lane, first = threadIdx.x / warp_size * 4;
+    E p[4] = {};
     const auto put = [&] {
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
-#pragma unroll
-        for (int h = 0; h < rows; ++h) mine[j * stride + h * warp_size + lane] = p[j][h];
+      for (int j = 0; j < 4; ++j) X[first + j][row] = p[j];
     };
+    // P = -T10 X00
+    for (int k = first; k < warp_size; k += 4) {
+      Four<E> x[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) x[j] = four_at(&X[first + j][k]);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const E t = T[k + i][row];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) p[j] = minus_product(p[j], t, x[j].e[i]);
+      }
+    }
     put();
     __syncwarp();
     // X10 = X11 P
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
+    for (int j = 0; j < 4; ++j) p[j] = E{};
+    for (int k = warp_size; k < size; k += 4) {
+      Four<E> y[4];
 #pragma unroll
-      for (int h = 0; h < rows; ++h) p[j][h] = E{};
+      for (int j = 0; j < 4; ++j) y[j] = four_at(&X[first + j][k]);
 #pragma unroll
-    for (int block = 0; block < rows; ++block)
-      for (int k = block * warp_size; k < (block + 1) * warp_size; k += 4) {
-        Four<E> y[4];
+      for (int i = 0; i < 4; ++i) {
+        const E x = negative(X[k + i][row]);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) y[j] = four_at(mine + j * stride + k);
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-#pragma unroll
-          for (int h = block; h < rows; ++h) {
-            const E x = negative(X[bottom + k + i][bottom + h * warp_size + lane]);
-#pragma unroll
-            for (int j = 0; j < 4; ++j) p[j][h] = minus_product(p[j][h], x, y[j].e[i]);
-          }
+        for (int j = 0; j < 4; ++j) p[j] = minus_product(p[j], x, y[j].e[i]);
       }
+    }
     __syncwarp();
     put();
     bool bad = false;
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
-#pragma unroll
-      for (int h = 0; h < rows; ++h) bad |= !is_finite(p[j][h]);
+    for (int j = 0; j < 4; ++j) bad |= !is_finite(p[j]);
     return bad;
   }
 
-  /// solution = T^-1 right_side, by a warp, every 32nd row to a lane.
+  /// solution = T^-1 right_side, by a warp, two rows to a lane.
   __device__ __noinline__ void substitute(int lane) {
-    constexpr int rows = size / warp_size;
-    E y[rows][columns], d[rows], inverse[rows];
-    bool divides[rows];  // where the inverse overflows
+    E y[2][columns], d[2], inverse[2];
+    bool divides[2];  // where the inverse overflows
 #pragma unroll
-    for (int h = 0; h < rows; ++h) {
+    for (int h = 0; h < 2; ++h) {
       const int r = lane + h * warp_size;
       d[h] = T[r][r];
       inverse[h] = quotient(from_parts<E>(1), d[h]);
@@ -267,23 +242,20 @@ struct Tile {
       for (int j = 0; j < columns; ++j) y[h][j] = right_side[j][r];
     }
 #pragma unroll
-    for (int h = 0; h < rows; ++h)
-      for (int k = 0; k < warp_size; ++k) {
-        E t[rows];
-#pragma unroll
-        for (int g = h; g < rows; ++g) t[g] = T[h * warp_size + k][g * warp_size + lane];
+    for (int h = 0; h < 2; ++h)
+      for (int k = h * warp_size; k < (h + 1) * warp_size; ++k) {
+        const E t0 = T[k][lane], t1 = T[k][lane + warp_size];
 #pragma unroll
         for (int j = 0; j < columns; ++j) {
           const E mine = divides[h] ? quotient(y[h][j], d[h]) : product(y[h][j], inverse[h]);
-          const E x = shuffle(mine, k);
-          if (lane == k) y[h][j] = x;
-          if (lane > k) y[h][j] = minus_product(y[h][j], t[h], x);
-#pragma unroll
-          for (int g = h + 1; g < rows; ++g) y[g][j] = minus_product(y[g][j], t[g], x);
+          const E x = shuffle(mine, k % warp_size);
+          if (lane == k % warp_size) y[h][j] = x;
+          if (lane > k) y[0][j] = minus_product(y[0][j], t0, x);
+          if (lane + warp_size > k) y[1][j] = minus_product(y[1][j], t1, x);
         }
       }
 #pragma unroll
-    for (int h = 0; h < rows; ++h)
+    for (int h = 0; h < 2; ++h)
 #pragma unroll
       for (int j = 0; j < columns; ++j) solution[j][lane + h * warp_size] = y[h][j];
   }
