@@ -11,7 +11,7 @@ namespace devobj {
 
 /// A chase of up to so many columns or subdiagonals is by chains, of more by blocks.
 template <class T> inline constexpr std::int64_t most_chained_down = rotation_chains_max<T>;
-template <class T> inline constexpr std::int64_t most_chained_up = 4 * rotation_chains_max<T>;
+template <class T> inline constexpr std::int64_t most_chained_up = 2 * rotation_chains_max<T>;
 /// Whether chains that go upwards begin in W's last row, of `rows`, rather than in row `start` after a factorization of those
 /// below.
 constexpr bool chains_take_tail(std::int64_t rows, std::int64_t start, std::int64_t p) {
