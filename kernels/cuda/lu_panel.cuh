@@ -94,9 +94,10 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   for (int rows : {1, 2})
     if (m <= rows * threads) add(rows, 1, true);
   if (clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>))
-    for (int rows : {1, 2, 3, 4})
-      for (int blocks = 2; blocks <= max_cluster; blocks *= 2)
-        if (m <= std::int64_t(blocks) * rows * threads) add(rows, blocks, true);
+    for (int rows : {1, 2, 3, 4}) {  // blocks without rows would be waited for
+      const std::int64_t blocks = std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
+      if (blocks <= max_cluster) add(rows, blocks, true);
+    }
   int device = 0, processors = 0;
   check(cudaGetDevice(&device), "lu_panel");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
@@ -111,9 +112,8 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
 // thread as possible, then the grid, whose barrier is slower but which has all processors.
 template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m) {
-  for (const LuPanelShape& shape : lu_panel_shapes<T>(m))
-    if (shape.blocks == 1 || !shape.cluster || shape.rows == 1 || shape.blocks == max_cluster) return shape;
-  return {};
+  const std::vector<LuPanelShape> shapes = lu_panel_shapes<T>(m);
+  return shapes.empty() ? LuPanelShape{} : shapes.front();
 }
 
 template <class T>

@@ -97,7 +97,8 @@ struct Elimination {
     int equal = 0;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      leads[r] = c[r].high == most;
+      // Rows that are done are no candidates; where there are no others the first lane stands for the warp.
+      leads[r] = c[r].high == most && (position[r] >= step || (r == 0 && lane == 0));
       equal += leads[r];
     }
     const unsigned lanes = __ballot_sync(all_lanes, equal > 0);
@@ -155,7 +156,8 @@ struct Elimination {
     } else {
       store_candidate(shared.winners[turn][warp], shared.values[turn][warp]);
       meet<Meeting::eliminating>();
-      const int leader = quick_leader<E>(shared.winners[turn][lane % warps], lane < warps, lane, update);
+      const Candidate c = shared.winners[turn][lane % warps];
+      const int leader = quick_leader<E>(c, lane < warps && c.position != INT_MAX, lane, update);
       const int other = warp ^ 1;
       if (leader == other) link.publish(turn, inverse_of(shared.values[turn][other], shared.winners[turn][other]));
       if (leader == warp) {

@@ -133,11 +133,11 @@ struct ClusterLink {
   unsigned parities = 0;       // of the mailboxes, a bit each
   __device__ ClusterLink(Shared& memory, const Panel<E>&)
       : shared(kept_address(memory)), blocks(gridDim.x), rank(cluster_rank()) {
-    const int lane = threadIdx.x % warp_size, to = lane & (blocks - 1);  // blocks is a power of two
+    const int lane = threadIdx.x % warp_size, to = lane % blocks;
     slots = remote_address(&memory.slots[0][rank], to);
     boxes = remote_address(&memory.boxes[0], to);
-    first = lane / blocks;
     step = warp_size / blocks;
+    first = lane < step * blocks ? lane / blocks : INT_MAX / 2;  // lanes that are too many have none
     if (threadIdx.x == 0)
       for (Mailbox& box : memory.boxes) open_mailbox(box);
     boundary();
