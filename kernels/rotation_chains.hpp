@@ -41,8 +41,8 @@ template <class T> void make_chains_down(View<T> H, std::int64_t p, RotationChai
 /// on are upper trapezoidal already. (make_chains_up)
 template <class T> void make_chains_up(View<T> W, std::int64_t steps, RotationChains<T>& chains, Queue& q);
 
-/// C = G^H C (Left) or C G (Right). `trapezoid`: C is zero below its diagonal, and G, upwards, leaves what it does to these
-/// zeros alone where it is nothing; Left only. (apply_chains)
+/// C = G^H C (Left) or C G (Right). `trapezoid`, for G upwards from the left: C is zero below its diagonal, and steps that
+/// would rotate zeros alone are left out. (apply_chains)
 template <class T> void apply_chains(Side side, const RotationChains<T>& chains, View<T> C, bool trapezoid, Queue& q);
 
 }  // namespace cuda

@@ -71,10 +71,10 @@ struct Walk {
   __device__ E* place(std::int64_t i, int of_lane) const {
     return right ? &C(first + of_lane, i) : &C(i, first + of_lane);
   }
-  /// Where the chains' numbers are before step `begin` (down) or after it (up): chain t's.
+  /// The row or column of chain t's number before a step (down) or after it (up).
   __device__ static std::int64_t held_place(std::int64_t step, int t) { return down ? step + P - 1 - t : step + t; }
 
-  /// The chains' first numbers.
+  /// The chains' numbers before all steps: down before step `step`, up after it.
   __device__ void begin(std::int64_t step) {
 #pragma unroll
     for (int t = 0; t < P; ++t) {
@@ -82,6 +82,7 @@ struct Walk {
       held[t] = i < length && lane < mine ? *place(i, lane) : E{};
     }
   }
+  /// And after all steps they go where they belong.
   __device__ void end(std::int64_t step) {
 #pragma unroll
     for (int t = 0; t < P; ++t) {
