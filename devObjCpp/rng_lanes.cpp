@@ -36,9 +36,15 @@ struct ByteMap {
     return {{a.s[0] ^ b.s[0], a.s[1] ^ b.s[1], a.s[2] ^ b.s[2], a.s[3] ^ b.s[3]}};
   }
   Xoshiro operator()(const Xoshiro& x) const noexcept {
-    Xoshiro y = {};
-    for (std::size_t i = 0; i < 16; ++i) y = sum(y, entry[i][x.s[i / 4] >> 8 * (i % 4) & 0xff]);
-    return y;
+    std::uint32_t y0 = 0, y1 = 0, y2 = 0, y3 = 0;
+    for (std::size_t i = 0; i < 16; ++i) {
+      const Xoshiro e = entry[i][x.s[i / 4] >> 8 * (i % 4) & 0xff];  // as a whole: one check of AddressSanitizer's
+      y0 ^= e.s[0];
+      y1 ^= e.s[1];
+      y2 ^= e.s[2];
+      y3 ^= e.s[3];
+    }
+    return {{y0, y1, y2, y3}};
   }
 };
 
