@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "devobj/prims.hpp"
+#include "sanitizers.hpp"
 #include "testing.hpp"
 
 namespace devobj::test {
@@ -12,36 +13,42 @@ namespace devobj::test {
 /// A fixture for each place and each of integer, real, double.
 class Prims : public Everywhere {
  public:
-  template <class F> void with_prim_type(F&& test) {
+  template <class F>
+  void with_prim_type(F&& test) {
     if (type() == Type::integer) return test(std::int32_t{});
     if (type() == Type::real) return test(float{});
     test(double{});
   }
 };
-#define DEVOBJ_PRIMS_EVERYWHERE(fixture)                                                                          \
-  INSTANTIATE_TEST_SUITE_P(                                                                                       \
-      On, fixture,                                                                                                \
-      ::testing::Combine(::testing::ValuesIn(::devobj::test::places()),                                           \
-                         ::testing::Values(::devobj::Type::integer, ::devobj::Type::real,                         \
-                                           ::devobj::Type::double_precision)),                                    \
-      ::devobj::test::instance_name)
+#define DEVOBJ_PRIMS_EVERYWHERE(fixture)                                                                       \
+  INSTANTIATE_TEST_SUITE_P(On, fixture,                                                                        \
+                           ::testing::Combine(::testing::ValuesIn(::devobj::test::places()),                   \
+                                              ::testing::Values(::devobj::Type::integer, ::devobj::Type::real, \
+                                                                ::devobj::Type::double_precision)),            \
+                           ::devobj::test::instance_name)
 
 /// Around the pieces, tiles and packs of the implementations.
-inline std::vector<std::int64_t> lengths() { return {0, 1, 2, 7, 31, 32, 33, 129, 255, 1000, 2048, 3073, 4095, 4097, 6144, 8192, 8193, 32769, 100003}; }
+inline std::vector<std::int64_t> lengths() {
+  return {0, 1, 2, 7, 31, 32, 33, 129, 255, 1000, 2048, 3073, 4095, 4097, 6144, 8192, 8193, 32769, 100003};
+}
 /// Several waves of the GPU's scan, several threads of the host's.
-constexpr std::int64_t very_long = 2300003;
+inline const std::int64_t very_long = size_or(2300003, 300007);
 
-template <class T> Dense<T> column(std::vector<T> values) {
+template <class T>
+Dense<T> column(std::vector<T> values) {
   Dense<T> x(static_cast<std::int64_t>(values.size()), 1);
   std::copy(values.begin(), values.end(), x.data());
   return x;
 }
 /// Integers from the whole range, or uniform on (-1, 1).
-template <class T> Dense<T> numbers(std::int64_t n, std::uint32_t seed) {
+template <class T>
+Dense<T> numbers(std::int64_t n, std::uint32_t seed) {
   std::mt19937 generator(seed);
   return Dense<T>::from(n, 1, [&](auto, auto) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(generator());
-    else return static_cast<T>(2 * (generator() + 0.5) / 4294967296.0 - 1);
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(generator());
+    else
+      return static_cast<T>(2 * (generator() + 0.5) / 4294967296.0 - 1);
   });
 }
 /// Integers 0 ... most - 1.
@@ -50,10 +57,15 @@ inline Dense<std::int32_t> small_integers(std::int64_t n, std::uint32_t most, st
   return Dense<std::int32_t>::from(n, 1, [&](auto, auto) { return static_cast<std::int32_t>(generator() % most); });
 }
 
-template <class T> bool bad(T x) { return x != x; }
+template <class T>
+bool bad(T x) {
+  return x != x;
+}
 
 /// IEEE's totalOrder with -0 = +0, as unsigned numbers.
-inline std::uint64_t rank_of(std::int32_t x) { return static_cast<std::uint64_t>(std::int64_t(x) + 2147483648); }
+inline std::uint64_t rank_of(std::int32_t x) {
+  return static_cast<std::uint64_t>(std::int64_t(x) + 2147483648);
+}
 inline std::uint64_t rank_of(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x == 0 ? 0.0 : x);
   return bits >> 63 ? ~bits : bits | 0x8000000000000000u;

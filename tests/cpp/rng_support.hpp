@@ -9,6 +9,7 @@
 
 #include "devObjCpp/rng_lanes.hpp"
 #include "kernels/random/distributions.hpp"
+#include "sanitizers.hpp"
 #include "testing.hpp"
 
 namespace devobj::test {

@@ -1,6 +1,7 @@
 // Method::givens of qr: factors of all shapes, zeros that are there, instruction sets, errors.
 #include "explicit_factors.hpp"
 #include "kernels/host/simd.hpp"
+#include "sanitizers.hpp"
 
 namespace devobj::test {
 namespace {
@@ -21,10 +22,12 @@ TEST_P(Givens, FactorsOfAllShapes) {
 
 TEST_P(Givens, FactorsOfManyMatrices) {
   with_type([&]<class T>(T) {
-    for (const auto& [m, n] : {std::pair{45, 45}, {70, 33}, {33, 50}, {300, 300}})
+    for (const auto& [m, n] : {std::pair{45, 45}, {70, 33}, {33, 50}, {300, 300}}) {
+      if (m > size_or(300, 70)) continue;
       for (const auto& matrix : gallery<T>(m, n))
         expect_factors(matrix.A, explicit_qr(matrix.A, false, q(), {Method::givens}), matrix.by,
                        matrix.name + " " + shape_name(m, n));
+    }
   });
 }
 
