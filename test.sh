@@ -42,7 +42,7 @@ say "What is used, and why"
 failed=()
 for preset in ${sanitizers[@]+"${sanitizers[@]}"}; do
   say "Building for $preset (log: build/$preset/build.log)"
-  configure "build/$preset" --preset "$preset"
+  configure "build/$preset" --preset "$preset" "-DDEVOBJ_TEST_OBJECTS=$PWD/$build"
   build "build/$preset"
   say "Testing, $preset"
   run_tests "build/$preset" --preset "$preset" "$@" || failed+=("$preset")
