@@ -91,13 +91,18 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   const auto add = [&](int rows, std::int64_t blocks, bool cluster) {
     shapes.push_back({width_of<E>(rows), rows, static_cast<int>(blocks), cluster});
   };
-  if (m <= threads) add(1, 1, true);
+  // a cluster of two blocks has faster steps than one with two rows per thread, but starts later: for complex types it pays
+  const auto one_block = [&](int rows) {
+    if (m <= rows * threads) add(rows, 1, true);
+  };
+  one_block(1);
+  if (!is_complex<T>) one_block(2);
   if (clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>))
     for (int rows : {1, 2, 3, 4}) {  // blocks without rows would be waited for
       const std::int64_t blocks = std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
       if (blocks <= max_cluster) add(rows, blocks, true);
     }
-  if (m <= 2 * threads) add(2, 1, true);
+  if (is_complex<T>) one_block(2);
   int device = 0, processors = 0;
   check(cudaGetDevice(&device), "lu_panel");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
