@@ -91,7 +91,7 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   const auto add = [&](int rows, std::int64_t blocks, bool cluster) {
     shapes.push_back({width_of<E>(rows), rows, static_cast<int>(blocks), cluster});
   };
-  // a cluster of two blocks has faster steps than one with two rows per thread, but starts later: for complex types it pays
+  // a cluster of two blocks has faster steps than one block with two rows per thread, which in a LU of real types gives nothing
   const auto one_block = [&](int rows) {
     if (m <= rows * threads) add(rows, 1, true);
   };
