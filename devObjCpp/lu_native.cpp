@@ -62,7 +62,10 @@ class NativeLu {
         if (slow_products && k_ - j >= least) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
-      const std::int64_t width = std::min(sizes.block, k_ - j);
+      std::int64_t width = std::min(sizes.block, k_ - j);
+      // Nothing runs beside the first block's panels, and beside the next one's what the first block's depth gives.
+      if (options.block <= 0 && sizes.inner_block < sizes.block)
+        width = std::min(width, blocks_.empty() ? 2 * sizes.inner_block : 2 * blocks_.back().columns.size());
       const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most});
       blocks_.push_back({{j, j + width}, inner, static_cast<int>(blocks_.size() % 2)});
       nb_ = std::max(nb_, width);
