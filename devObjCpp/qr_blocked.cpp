@@ -21,6 +21,7 @@
 #include "qr_native_panels.hpp"
 #include "qr_orthogonal.hpp"
 #include "qr_reflect.hpp"
+#include "qr_triangle.hpp"
 #include "tuning.hpp"
 
 namespace devobj {
@@ -61,8 +62,7 @@ class WyBlock {
     W = View<T>(W_.data, A.rows, A.cols);
     const View<T> G = gram_(columns, columns), Tri = tri_(columns, columns);
     unit_lower(A, Y, q);
-    gemm(adjoint<T>, Op::NoTrans, T(1), Y, Y, T(0), G, q);
-    larft(G, tau, Tri, q);
+    triangle_of_vectors(Y, tau, G, Tri, q);
     multiply(Tri, q);
   }
   /// Takes a reflector I - V Tri V^H.
@@ -188,9 +188,7 @@ void orgqr_banded(View<T> A, View<T> tau, Bandwidths band, Queue& q) {
     const View<T> V(vectors.data, reached.size(), K.size()), G(products.data, K.size(), K.size()),
         Tri(triangle.data, K.size(), K.size());
     unit_lower(A(reached, K), V, q);
-    // T from V^H V
-    gemm(adjoint<T>, Op::NoTrans, T(1), V, V, T(0), G, q);
-    larft(G, part(tau, K), Tri, q);
+    triangle_of_vectors(V, part(tau, K), G, Tri, q);
     // A(:, K) = unit columns
     laset(Uplo::General, T(0), T(0), A(above, K), q);
     laset(Uplo::General, T(0), T(1), A(below, K), q);

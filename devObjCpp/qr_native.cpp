@@ -18,6 +18,12 @@
 #include "tuning.hpp"
 
 namespace devobj {
+namespace {
+
+// Columns of the first panel at most. The ones after it become wider by and by.
+constexpr std::int64_t first_panel = 256;
+
+}  // namespace
 
 template <class T>
 void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
@@ -28,7 +34,11 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     return options.block > 0 ? options.block : table.blocks(Tuned::qr, Method::native, type_letter<T>(), n - j).block;
   };
   const std::int64_t nb = std::min(block_at(0), k);  // the workspace's; a table may have wider panels further on
-  auto panel_at = [&](std::int64_t j) { return Range{j, std::min(j + std::min(block_at(j), nb), k)}; };
+  // the panel after one of so many columns; beside the first one nothing runs
+  auto panel_at = [&](std::int64_t j, std::int64_t before) {
+    const std::int64_t most = options.block > 0 ? nb : before > 0 ? 2 * before : first_panel;
+    return Range{j, std::min(j + std::min({block_at(j), nb, most}), k)};
+  };
 
   // All memory first: when there is none, A is as it was.
   NativePanels<T> panels(A, tau, nb, q);
@@ -41,11 +51,11 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   triangles.blas();
 
   int turn = 0;
-  Range K = panel_at(0);
+  Range K = panel_at(0, 0);
   panels.end(turn, K, panels.begin(turn, K, first), first);
   Event rest_done;
   while (K.end < n) {
-    const Range next = K.end < k ? panel_at(K.end) : Range{K.end, K.end}, rest{next.end, n}, below{K.begin, m};
+    const Range next = K.end < k ? panel_at(K.end, K.size()) : Range{K.end, K.end}, rest{next.end, n}, below{K.begin, m};
     const View<T> V = panels.V(turn, K.begin, K.size()), Tri = panels.Tri(turn, K.size());
     // T, beside `next` where that can do without
     const bool by_strips = panels.applies_strips(K, next.size(), q);

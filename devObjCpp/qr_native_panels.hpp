@@ -11,6 +11,7 @@
 #include "kernels/dispatch.hpp"
 #include "kernels/qr_panel_native.hpp"
 #include "qr_reflect.hpp"
+#include "qr_triangle.hpp"
 
 namespace devobj {
 
@@ -56,8 +57,7 @@ class NativePanels {
     if (is_one_strip(K, q)) return;
     const View<T> v = V(turn, K.begin, K.size()), tri = Tri(turn, K.size());
     const View<T> G(gram_.data, K.size(), K.size());
-    gemm(adjoint<T>, Op::NoTrans, T(1), v, v, T(0), G, q);
-    larft(G, part(tau_, K), tri, q);
+    triangle_of_vectors(v, part(tau_, K), G, tri, q);
   }
   /// Whether apply_next takes the strips' reflectors one after the other, so that it does not need T of the whole panel.
   bool applies_strips(Range K, std::int64_t columns, const Queue& q) const {

@@ -8,6 +8,7 @@
 #include "kernels/dispatch.hpp"
 #include "kernels/host/lapack_fortran.hpp"
 #include "qr_reflect.hpp"
+#include "qr_triangle.hpp"
 #include "tuning.hpp"
 
 namespace devobj {
@@ -44,9 +45,7 @@ template <class T> void BlockReflectors<T>::Reflector::load(View<T> A, View<T> t
   Tri = View<T>(tri_.data, A.cols, A.cols);
   View<T> G(gram_.data, A.cols, A.cols);
   unit_lower(A, V, q);
-  // T from V^H V
-  gemm(adjoint<T>, Op::NoTrans, T(1), V, V, T(0), G, q);
-  larft(G, tau, Tri, q);
+  triangle_of_vectors(V, tau, G, Tri, q);
 }
 
 template <class T>

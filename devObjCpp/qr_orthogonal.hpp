@@ -20,8 +20,9 @@ inline void require_options(const char* routine, const QrOptions& options, const
               (method == Method::lapack && !q.on_cuda()) || (method == Method::native && q.on_cuda()),
           routine,
           ": method '", method_name(method), "' is not available on the ", q.on_cuda() ? "cuda" : "host", " backend");
-  require(options.block >= 0 && options.block <= 256, routine, ": block is ", options.block,
-          ", must be 0 (chosen by the library) to 256");
+  const std::int64_t most = method == Method::native ? 512 : 256;
+  require(options.block >= 0 && options.block <= most, routine, ": block is ", options.block,
+          ", must be 0 (chosen by the library) to ", most);
 }
 
 /// Block reflectors H = I - V T V^H with up to nb columns and m rows, one after the other, applied to C with up to

@@ -29,6 +29,8 @@ template <class T> struct Vector {
 
 /// Rows that permute_columns exchanges without memory of its own.
 inline constexpr int permute_at_once = 512;
+/// Columns of a block reflector whose T larft makes; wider ones: devObjCpp/qr_triangle.hpp.
+inline constexpr std::int64_t larft_max = 256;
 
 #define DEVOBJ_PRIMITIVES                                                                                              \
   /* level 1 (blas1) */                                                                                                \
@@ -69,7 +71,7 @@ inline constexpr int permute_at_once = 512;
   template <class T>                                                                                                   \
   void permute_columns(View<T> At, std::int64_t count, const std::int32_t* dst, const std::int32_t* src, Queue& q);    \
   /* T (k x k upper triangular) of the block reflector H = I - V T V^H, from G = V^H V (upper triangle used) and tau.  \
-     LAPACK's larft, forward, columnwise; k <= 256. T's strict lower triangle is set to zero. (larft) */               \
+     LAPACK's larft, forward, columnwise; k <= larft_max. T's strict lower triangle is set to zero. (larft) */         \
   template <class T> void larft(View<T> G, View<T> tau, View<T> Tri, Queue& q);                                        \
   /* V = the unit lower trapezoid of A with explicit ones and zeros; A.rows >= A.cols. (unit_lower) */                 \
   template <class T> void unit_lower(View<T> A, View<T> V, Queue& q);                                                  \

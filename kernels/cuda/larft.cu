@@ -135,7 +135,7 @@ void larft(View<T> G, View<T> tau, View<T> Tri, Queue& q) {
   if (Tri.empty()) return;
   DeviceScope scope(q.device());
   const std::int64_t k = Tri.rows;
-  require(k <= 256, "larft: k must be at most 256, but is ", k);
+  require(k <= larft_max, "larft: k must be at most ", larft_max, ", but is ", k);
   larft_diagonal_kernel<<<static_cast<unsigned>(ceil_div(k, tile)), warp_size, 0, stream_of(q)>>>(
       block_of(G), vector_of(tau), block_of(Tri));
   q.launched("larft");

@@ -1,7 +1,8 @@
 // larft: T of a block reflector against its definition in long double, against LAPACK's, and I - V T V^H against the
-// product of the reflectors.
+// product of the reflectors; triangle_of_products, which joins such T, against the definition.
 #include "kernels/host/lapack_fortran.hpp"
 #include "primitives.hpp"
+#include "qr_triangle.hpp"
 #include "testing.hpp"
 
 namespace devobj::test {
@@ -60,20 +61,61 @@ Dense<T> run(const Dense<T>& G, const Dense<T>& tau, Queue& q) {
   return Tri.read("T");
 }
 
+/// |error| <= c k eps |T| |G| |T|, the error of a triangle's inverse by substitution; the diagonal is exact. `size` for |G|:
+/// |V^H| |V| where G was computed.
+template <class T>
+void expect_definition(const Dense<T>& actual, const Reflectors<T>& H, const Dense<Wide>& size, Wide factor = 1) {
+  const std::int64_t k = H.tau.rows();
+  const Dense<wide_t<T>> expected = reference(H.G, H.tau);
+  Dense<Wide> bound = absolute(expected), strict = size;
+  for (std::int64_t j = 0; j < k; ++j)
+    for (std::int64_t i = j; i < k; ++i) strict(i, j) = 0;
+  bound = multiply(bound, multiply(strict, bound));
+  for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= factor * (2 + std::sqrt(Wide(k))) * eps<T>;
+  expect_close(actual, expected, bound, "T");
+}
+
 TEST_P(Larft, Definition) {
   with_type([&]<class T>(T) {
     for (std::int64_t k : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200, 256}) {
       SCOPED_TRACE("k = " + std::to_string(k));
       const Reflectors<T> H(2 * k + 5, k);
-      const Dense<T> actual = run(H.G, H.tau, q());
-      const Dense<wide_t<T>> expected = reference(H.G, H.tau);
-      // |error| <= c k eps |T| |G| |T|, the error of a triangle's inverse by substitution; the diagonal is exact
-      Dense<Wide> bound = absolute(expected), strict = absolute(widen(H.G));
+      expect_definition(run(H.G, H.tau, q()), H, absolute(widen(H.G)));
+    }
+  });
+}
+
+/// Wider ones than larft's: joined from two and from four of these, of equal widths and not; tau as a column and as a row.
+TEST_P(Larft, JoinedTriangles) {
+  with_type([&]<class T>(T) {
+    for (std::int64_t k : {256, 257, 400, 512, 520}) {
+      SCOPED_TRACE("k = " + std::to_string(k));
+      const Reflectors<T> H(k + 30, k);
+      const Padded<T> G(H.G, q()), Tri(random<T>(k, k, 2), q());
+      const bool row = k % 2 == 1;
+      const Padded<T> tau(row ? Dense<T>::from(1, k, [&](auto, auto j) { return H.tau[j]; }) : H.tau, q());
+      triangle_of_products<T>(G, tau, Tri, q());
+      const Dense<T> actual = Tri.read("T");
+      expect_definition(actual, H, absolute(widen(H.G)), 2);
       for (std::int64_t j = 0; j < k; ++j)
-        for (std::int64_t i = j; i < k; ++i) strict(i, j) = 0;
-      bound = multiply(bound, multiply(strict, bound));
-      for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= (2 + std::sqrt(Wide(k))) * eps<T>;
-      expect_close(actual, expected, bound, "T");
+        for (std::int64_t i = 0; i < k; ++i)
+          if (i > j || j % 7 == 3) ASSERT_EQ(actual(i, j), T(0)) << i << ", " << j;
+    }
+  });
+}
+
+/// From vectors, short ones and ones long enough that they are taken in narrower parts.
+TEST_P(Larft, TrianglesOfVectors) {
+  with_type([&]<class T>(T) {
+    for (auto [m, k] : {std::pair<std::int64_t, std::int64_t>{60, 20}, {400, 300}, {12000, 130}, {12000, 300}}) {
+      SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(k));
+      const Reflectors<T> H(k + 30, k);
+      const Dense<T> V0 = Dense<T>::from(m, k, [&](auto i, auto j) { return i < H.V.rows() ? H.V(i, j) : T(0); });
+      const Padded<T> V(V0, q()), tau(H.tau, q()), G(random<T>(k, k, 3), q()), Tri(random<T>(k, k, 2), q());
+      triangle_of_vectors<T>(V, tau, G, Tri, q());
+      const Dense<Wide> V_size = absolute(widen(H.V));
+      expect_definition(Tri.read("T"), H, multiply(op_of(Op::Trans, V_size), V_size), 2);
+      expect_same(V.read("V"), V0, "V");
     }
   });
 }

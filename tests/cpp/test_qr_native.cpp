@@ -56,6 +56,24 @@ TEST_P(QrNative, ShapesAroundTheClustersCapacities) {
   });
 }
 
+/// Panels wider than larft's triangles, the last one narrower, with and without columns to their right.
+TEST_P(QrNative, WidePanels) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    for (auto [m, n, block] : {std::array<std::int64_t, 3>{900, 700, 300}, {1100, 1100, 512}, {520, 1300, 512}}) {
+      const Dense<T> A = random<T>(m, n, 3);
+      const QrFactors<T> wide = factor_qr(A, q(), {Method::native, block});
+      const QrMeasures measures = qr_measures(A, wide);
+      EXPECT_LE(measures.residual, residual_bound) << shape_name(m, n) << " block " << block;
+      EXPECT_LE(measures.orthogonality, residual_bound) << shape_name(m, n) << " block " << block;
+      // the same reflectors but for rounding
+      const QrFactors<T> narrow = factor_qr(A, q(), {Method::native, 64});
+      for (std::int64_t j = 0; j < std::min(m, n); ++j)
+        EXPECT_LE(std::abs(wide.tau[j] - narrow.tau[j]), 1000 * eps<T> * double(n)) << j;
+    }
+  });
+}
+
 TEST_P(QrNative, BitwiseTheSameFromRunToRun) {
   if (!q().on_cuda()) return;
   with_type([&]<class T>(T) {

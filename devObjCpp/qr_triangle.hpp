@@ -1,0 +1,63 @@
+// T of a block reflector I - V T V^H of any width: larft's kernel makes T up to 256 columns, products join such triangles.
+#pragma once
+
+#include "devobj/blas.hpp"
+#include "devobj/view.hpp"
+#include "kernels/dispatch.hpp"
+#include "kernels/kernels.hpp"
+
+namespace devobj {
+
+/// The columns of the first of two triangles that a wider one is joined from.
+inline std::int64_t first_triangle(std::int64_t columns, std::int64_t widest) {
+  return (columns / 2 + widest - 1) / widest * widest;
+}
+template <class T>
+View<T> part_of(View<T> vector, Range K) {
+  return vector.cols == 1 ? vector(K, {0, 1}) : vector({0, 1}, K);
+}
+
+/// Joins T1 and T2, the first `half` columns of Tri and the others, with G21 = V2^H V1 (Schreiber & Van Loan, 1989):
+///
+///       | T1   -T1 G12 T2 |    for (I - V1 T1 V1^H) (I - V2 T2 V2^H)
+///   T = |                 |
+///       |          T2     |
+template <class T>
+void join_triangles(View<T> G21, View<T> Tri, std::int64_t half, Queue& q) {
+  const Range first{0, half}, second{half, Tri.rows};
+  // below the diagonal (G12 T2)^H, for a while
+  gemm(adjoint<T>, Op::NoTrans, T(1), Tri(second, second), G21, T(0), Tri(second, first), q);
+  gemm(Op::NoTrans, adjoint<T>, T(-1), Tri(first, first), Tri(second, first), T(0), Tri(first, second), q);
+  laset(Uplo::General, T(0), T(0), Tri(second, first), q);
+}
+
+/// T from G = V^H V, LAPACK's larft, forward and columnwise, with zeros below its diagonal.
+template <class T>
+void triangle_of_products(View<T> G, View<T> tau, View<T> Tri, Queue& q) {
+  if (Tri.rows <= larft_max) return larft(G, tau, Tri, q);
+  const std::int64_t half = first_triangle(Tri.rows, larft_max);
+  for (const Range part : {Range{0, half}, Range{half, Tri.rows}})
+    triangle_of_products(G(part, part), part_of(tau, part), Tri(part, part), q);
+  join_triangles(G({half, G.rows}, {0, half}), Tri, half, q);
+}
+
+/// T from V, m x k with its ones and zeros written out. G is k x k workspace.
+template <class T>
+void triangle_of_vectors(View<T> V, View<T> tau, View<T> G, View<T> Tri, Queue& q) {
+  // what V^H V has above its diagonal is not computed: of long vectors in smaller parts, where products take longer than calls
+  constexpr std::int64_t long_vectors = 12000, narrow = larft_max / 2;
+  const std::int64_t widest = V.rows >= long_vectors ? narrow : larft_max;
+  if (Tri.rows <= widest) {
+    gemm(adjoint<T>, Op::NoTrans, T(1), V, V, T(0), G, q);
+    return larft(G, tau, Tri, q);
+  }
+  const std::int64_t half = first_triangle(Tri.rows, widest);
+  const Range first{0, half}, second{half, Tri.rows}, under{half, V.rows};
+  for (const Range part : {first, second})
+    triangle_of_vectors(V({part.begin, V.rows}, part), part_of(tau, part), G(part, part), Tri(part, part), q);
+  const View<T> G21 = G(second, first);
+  gemm(adjoint<T>, Op::NoTrans, T(1), V(under, second), V(under, first), T(0), G21, q);
+  join_triangles(G21, Tri, half, q);
+}
+
+}  // namespace devobj
