@@ -1,6 +1,7 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
-// ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too: the thresholds, and the
-// products in pieces of a depth that stays accurate. Everywhere else a ProductsByParts is off, and the algorithms call gemm.
+// ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and V^H C of these by three real
+// products (kernels/cuda/gemm_3m.cu): the thresholds, and the products in pieces of a depth that stays accurate. Everywhere
+// else a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +24,8 @@ inline constexpr std::int64_t by_parts_least_width = 256;
 inline constexpr std::int64_t as_real_least = 2048;
 /// The same for the products of block reflectors.
 inline constexpr std::int64_t as_real_least_reflected = 6000;
+/// Rows and columns of C from which V^H C of complex<double> is faster by three real products.
+inline constexpr std::int64_t by_three_least = 2048;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
 
@@ -31,7 +34,7 @@ inline bool strict_math(Math option) {
   return option == Math::strict || math_in_use() == Math::strict;
 }
 
-/// Products by parts on one queue, or real ones of complex<double>, or, without workspace, none.
+/// Products by parts on one queue, or real ones of complex<double>, three or four to a complex one, or none.
 class ProductsByParts {
  public:
   ProductsByParts() = default;
@@ -39,12 +42,13 @@ class ProductsByParts {
   /// For block reflectors of up to k columns, applied to matrices of up to rows x cols.
   template <class T>
   static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
+    const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built)
       if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_by_parts_max_depth) {
         const std::int64_t free = std::max(rows, cols);
-        return ProductsByParts(q.workspace(std::max(bytes<T>(rows, cols, k), bytes<T>(k, free, free))));
+        return ProductsByParts(q.workspace(std::max(bytes<T>(rows, cols, k), bytes<T>(k, free, free))), by_three);
       }
-    return {};
+    return ProductsByParts(nullptr, by_three);
   }
   /// For the update of up to rows x cols by products of depth k.
   template <class T>
@@ -76,6 +80,19 @@ class ProductsByParts {
     return updates(C) && V.cols * (is_complex<T> ? 2 : 1) >= by_parts_least_width;
   }
 
+  /// Whether V^H C is to be computed by three real products (project).
+  template <class T>
+  bool projects_by_three(View<T> C) const {
+    return cuda_built && std::is_same_v<T, std::complex<double>> && by_three_ &&
+           std::min(C.rows, C.cols) >= by_three_least;
+  }
+  /// W = V^H C
+  template <class T>
+  void project(View<T> V, View<T> C, View<T> W, Queue& q) const {
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+      cuda::gemm_3m(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), W, q);
+  }
+
   /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
   /// to their column of op(B) (guarded == Right) or row of op(A) (Left). Real products of float keep `spared`
   /// multiprocessors free for kernels on other queues, if they can.
@@ -96,7 +113,7 @@ class ProductsByParts {
   }
 
  private:
-  explicit ProductsByParts(void* workspace) : workspace_(workspace) {}
+  explicit ProductsByParts(void* workspace, bool by_three = false) : workspace_(workspace), by_three_(by_three) {}
   template <class T>
   static bool pays(Math math, std::int64_t rows, std::int64_t cols, const Queue& q) {
     return std::is_same_v<real_t<T>, float> && q.on_cuda() && std::min(rows, cols) >= by_parts_least &&
@@ -115,6 +132,7 @@ class ProductsByParts {
       return cuda::gemm_by_parts_workspace(rows, cols, std::min(depth, cuda::gemm_by_parts_max_depth));
   }
   void* workspace_ = nullptr;
+  bool by_three_ = false;
 };
 
 }  // namespace devobj

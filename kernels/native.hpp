@@ -123,6 +123,10 @@ std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::i
 /// rate. gemm_six_bf16 writes products for other places aside first.
 bool gemm_six_bf16_aligned(View<float> C);
 
+/// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. (gemm_3m)
+template <class T>
+void gemm_3m(Op opA, Op opB, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q);
+
 /// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
 /// one, in infinities and NaN too: gemm in double precision, gemm_by_parts in pieces of its largest depth, with its
 /// `guarded`, in single. A is the thin one: it is written out twice as large. `workspace` holds gemm_as_real_workspace
