@@ -40,7 +40,7 @@ std::vector<Candidates> candidates(bool on_cuda, const Options& o) {
         if (inner < block && block <= 8 * inner && block % inner == 0) native.push_back({block, inner});
     }
     all.push_back({"lu", "native", Method::native, native, true});
-    all.push_back({"qr", "native", Method::native, {{32}, {64}, {96}, {128}, {256}, {512}}, true});
+    all.push_back({"qr", "native", Method::native, {{32}, {64}, {96}, {128}, {256}, {512}, {768}}, true});
   } else {
     all.push_back({"lu", "lapack", Method::lapack, {{0}}, true});
     all.push_back({"qr", "lapack", Method::lapack, {{0}}, true});

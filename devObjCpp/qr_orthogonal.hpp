@@ -11,6 +11,9 @@
 
 namespace devobj {
 
+/// Columns of a panel at most: of the native QR, and of the other methods.
+inline constexpr std::int64_t qr_native_block_max = 768, qr_block_max = 256;
+
 /// Error unless the method is one for the queue's backend and the block size is possible.
 inline void require_options(const char* routine, const QrOptions& options, const Queue& q) {
   const Method method = options.method;
@@ -20,7 +23,7 @@ inline void require_options(const char* routine, const QrOptions& options, const
               (method == Method::lapack && !q.on_cuda()) || (method == Method::native && q.on_cuda()),
           routine,
           ": method '", method_name(method), "' is not available on the ", q.on_cuda() ? "cuda" : "host", " backend");
-  const std::int64_t most = method == Method::native ? 512 : 256;
+  const std::int64_t most = method == Method::native ? qr_native_block_max : qr_block_max;
   require(options.block >= 0 && options.block <= most, routine, ": block is ", options.block,
           ", must be 0 (chosen by the library) to ", most);
 }

@@ -20,7 +20,7 @@ TEST_P(QrFaults, GeqrfsErrorsWriteNothing) {
     EXPECT_INVALID(geqrf<T>(a, four, q(), {Method::automatic, 257}), "geqrf: block is 257");
     for (Method method : foreign_methods) EXPECT_INVALID(geqrf<T>(a, four, q(), {method}), "geqrf: method '");
     if (!q().on_cuda()) EXPECT_INVALID(geqrf<T>(a, four, q(), {Method::native}), "'native'");
-    if (q().on_cuda()) EXPECT_INVALID(geqrf<T>(a, four, q(), {Method::native, 513}), "geqrf: block is 513");
+    if (q().on_cuda()) EXPECT_INVALID(geqrf<T>(a, four, q(), {Method::native, 769}), "geqrf: block is 769");
     if (q().on_cuda()) EXPECT_INVALID(geqrf<T>(a, four, q(), {Method::lapack}), "'lapack'");
     EXPECT_INVALID(geqrf<T>(a, a.view()({0, 4}, {1, 2}), q()), "geqrf: tau and A overlap");
     EXPECT_INVALID(geqrf<T>(View<T>(), four, q()), "geqrf: tau is 4 x 1, must be a vector of 0 elements");

@@ -60,7 +60,7 @@ TEST_P(QrNative, ShapesAroundTheClustersCapacities) {
 TEST_P(QrNative, WidePanels) {
   if (!q().on_cuda()) return;
   with_type([&]<class T>(T) {
-    for (auto [m, n, block] : {std::array<std::int64_t, 3>{900, 700, 300}, {1100, 1100, 512}, {520, 1300, 512}}) {
+    for (auto [m, n, block] : {std::array<std::int64_t, 3>{900, 700, 300}, {1100, 1100, 512}, {520, 1300, 512}, {1000, 900, 768}}) {
       const Dense<T> A = random<T>(m, n, 3);
       const QrFactors<T> wide = factor_qr(A, q(), {Method::native, block});
       const QrMeasures measures = qr_measures(A, wide);

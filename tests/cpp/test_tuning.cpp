@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "qr_orthogonal.hpp"
 #include "tuning.hpp"
 
 namespace devobj::test {
@@ -58,7 +59,9 @@ TEST(Tuning, TablesAreComplete) {
     }
     for (auto line = table.blocks_begin; line != table.blocks_end; ++line) {
       EXPECT_GE(line->sizes.block, 1) << table.name;
-      EXPECT_LE(line->sizes.block, line->routine == Tuned::lu ? 1024 : 256) << table.name;
+      const bool native = line->method == Method::native;
+      EXPECT_LE(line->sizes.block, line->routine == Tuned::lu ? 1024 : native ? qr_native_block_max : qr_block_max)
+          << table.name;
       EXPECT_GE(line->sizes.inner_block, 0) << table.name;
       EXPECT_LE(line->sizes.inner_block, line->sizes.block) << table.name;
       EXPECT_EQ(line->types.find_first_not_of(types), line->types.npos) << table.name;
