@@ -3,6 +3,8 @@
 // the functions do nothing, and kernels made of them must not be launched.
 #pragma once
 
+#include <cuda.h>
+
 #include <cstdint>
 
 #include "kernels/cuda/cluster.cuh"
@@ -71,6 +73,30 @@ __device__ __forceinline__ void bulk_copy_to(std::uint16_t blocks, std::uint32_t
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], "
       "%4;" ::"r"(to),
       "l"(from), "r"(bytes), "r"(barrier), "h"(blocks)
+      : "memory");
+#endif
+}
+
+// ---- copies of boxes of a matrix that a tensor map describes, from element (row, col) on, counted by a barrier ----
+
+__device__ __forceinline__ void box_copy(std::uint32_t to, const CUtensorMap& map, int row, int col,
+                                         std::uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
+          to),
+      "l"(&map), "r"(row), "r"(col), "r"(barrier)
+      : "memory");
+#endif
+}
+/// To the same place of the cluster's blocks in the mask, each counted by its own barrier.
+__device__ __forceinline__ void box_copy_to(std::uint16_t blocks, std::uint32_t to, const CUtensorMap& map, int row,
+                                            int col, std::uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, "
+      "%3}], [%4], %5;" ::"r"(to),
+      "l"(&map), "r"(row), "r"(col), "r"(barrier), "h"(blocks)
       : "memory");
 #endif
 }

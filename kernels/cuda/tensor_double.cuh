@@ -26,4 +26,18 @@ __device__ inline void multiply_16x4x8(double (&c)[4], double a, double a_below,
 #endif
 }
 
+/// The same for A 16 x 8 and B 8 x 8: elements i and i + 4 of each row of A and column of B are a and b, and their `more`.
+__device__ inline void multiply_16x8x8(double (&c)[4], double a, double a_below, double a_more, double a_below_more,
+                                       double b, double b_more) {
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a), "d"(a_below), "d"(a_more), "d"(a_below_more), "d"(b), "d"(b_more));
+#else
+  multiply_16x4x8(c, a, a_below, b);
+  multiply_16x4x8(c, a_more, a_below_more, b_more);
+#endif
+}
+
 }  // namespace devobj::cuda
