@@ -36,6 +36,10 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
+// Rows and columns from which, and the depth up to which the update of the rest in double precision is by gemm_overlapped,
+// and the multiprocessors that it leaves to the panels: as many as a cluster has blocks.
+constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256;
+constexpr int panel_multiprocessors = 16;
 
 /// The factorization of one matrix; what its steps share.
 template <class T>
@@ -226,6 +230,10 @@ class NativeLu {
       else if constexpr (is_complex<T>)
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
     }
+    if constexpr (std::is_same_v<T, double>)
+      if (K.size() <= overlapped_most_depth && std::min(rows.size(), columns.size()) >= overlapped_least &&
+          cuda::gemm_overlapped_possible(left, right, result, q))
+        return cuda::gemm_overlapped(-1, left, right, result, q, panel_multiprocessors);
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
   }
 
