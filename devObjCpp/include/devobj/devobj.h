@@ -97,9 +97,9 @@ const char *devobj_info(void);
 const char *devobj_last_error(void);
 /* Waits for the thread's queue. Errors of earlier work appear here, with their origin. */
 devobj_status devobj_wait(void);
-/* How single precision matrices are multiplied inside algorithms on a GPU, from now on and in every thread:
- * DEVOBJ_MATH_AUTO, by products of parts of the numbers on the tensor cores where that is faster, which is as accurate;
- * DEVOBJ_MATH_STRICT, as BLAS does. DEVOBJ_MATH=strict in the environment overrides it. Error: DEVOBJ_INVALID_ARGUMENT. */
+/* How matrices are multiplied inside algorithms on a GPU, from now on and in every thread: DEVOBJ_MATH_AUTO, those of
+ * single precision by products of parts of the numbers on the tensor cores where that is faster, which is as accurate, and
+ * large double complex ones in QR by three real products instead of four; DEVOBJ_MATH_STRICT, as BLAS does. DEVOBJ_MATH=strict in the environment overrides it. Error: DEVOBJ_INVALID_ARGUMENT. */
 devobj_status devobj_set_math(devobj_math math);
 devobj_math devobj_math_in_use(void);
 /* The number of objects that are allocated now. */

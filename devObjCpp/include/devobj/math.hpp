@@ -1,12 +1,12 @@
-// How single precision is multiplied, for the whole program.
+// How matrices are multiplied inside algorithms on a GPU, for the whole program.
 #pragma once
 
 #include "devobj/types.hpp"
 
 namespace devobj {
 
-/// From now on, in every thread: strict, products of single precision matrices inside algorithms are BLAS's; automatic
-/// (at the beginning), they are what is fastest. What is strict by DEVOBJ_MATH=strict or by a routine's options stays
+/// From now on, in every thread: strict, products of matrices inside algorithms are BLAS's; automatic (at the beginning),
+/// they are what is fastest (types.hpp). What is strict by DEVOBJ_MATH=strict or by a routine's options stays
 /// strict. Error: invalid_argument.
 void set_math(Math math);
 

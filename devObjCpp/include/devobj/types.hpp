@@ -35,9 +35,10 @@ enum class Method : int {
   randomized = 7          ///< mixed-precision LU: rows and columns mixed at random, pivots from a window of rows
 };
 
-/// How products of single precision matrices, real and complex, inside an algorithm are computed on a GPU. `automatic`: by
-/// products of parts of the numbers on the tensor cores where that is faster, which is as accurate; DEVOBJ_MATH=strict in the
-/// environment, or set_math (devobj/math.hpp), makes it strict. `strict`: as BLAS's sgemm and cgemm.
+/// How matrices are multiplied inside an algorithm on a GPU. `automatic`: those of single precision, real and complex, by
+/// products of parts of the numbers on the tensor cores where that is faster, which is as accurate; large complex<double>
+/// ones in QR by three real products instead of four, with errors relative to norms instead of elements. DEVOBJ_MATH=strict
+/// in the environment, or set_math (devobj/math.hpp), makes it strict. `strict`: as BLAS's gemm.
 enum class Math : int { automatic = 0, strict = 1 };
 
 template <class T> struct type_traits;
