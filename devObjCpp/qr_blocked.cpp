@@ -27,12 +27,6 @@
 namespace devobj {
 namespace {
 
-// Elements K of a vector that is a row or a column.
-template <class T>
-View<T> part(View<T> v, Range K) {
-  return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K);
-}
-
 /// C = (I - Y W^H) C; room for Y.cols x C.cols.
 template <class T>
 void apply_block(View<T> Y, View<T> W, View<T> C, View<T> room, Queue& q) {

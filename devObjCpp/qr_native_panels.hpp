@@ -131,7 +131,6 @@ class NativePanels {
       if (in_one_kernel(V.rows, V.cols, C.cols, q)) return cuda::qr_reflect_strip(V, Tri, C, q);
     reflect_left(adjoint<T>, V, Tri, C, View<T>(W_.data, V.cols, C.cols), View<T>(TW_.data, V.cols, C.cols), q);
   }
-  static View<T> part(View<T> v, Range K) { return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K); }
   View<T> A_, tau_;
   Matrix<T> V_[2], Tri_[2], strips_[2], gram_, W_, TW_;
 };

@@ -16,9 +16,6 @@ namespace {
 
 using fortran::BlasInt;
 
-// Elements K of a vector that is a row or a column.
-template <class T> View<T> part(View<T> v, Range K) { return v.cols == 1 ? v(K, {0, 1}) : v({0, 1}, K); }
-
 // A vector that LAPACK can take: without gaps.
 template <class T> bool dense(View<T> v) { return v.cols == 1 || v.ld == 1; }
 

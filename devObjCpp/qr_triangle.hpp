@@ -5,16 +5,13 @@
 #include "devobj/view.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/kernels.hpp"
+#include "shapes.hpp"
 
 namespace devobj {
 
 /// The columns of the first of two triangles that a wider one is joined from.
 inline std::int64_t first_triangle(std::int64_t columns, std::int64_t widest) {
   return (columns / 2 + widest - 1) / widest * widest;
-}
-template <class T>
-View<T> part_of(View<T> vector, Range K) {
-  return vector.cols == 1 ? vector(K, {0, 1}) : vector({0, 1}, K);
 }
 
 /// Joins T1 and T2, the first `half` columns of Tri and the others, with G21 = V2^H V1 (Schreiber & Van Loan, 1989):
@@ -36,8 +33,8 @@ template <class T>
 void triangle_of_products(View<T> G, View<T> tau, View<T> Tri, Queue& q) {
   if (Tri.rows <= larft_max) return larft(G, tau, Tri, q);
   const std::int64_t half = first_triangle(Tri.rows, larft_max);
-  for (const Range part : {Range{0, half}, Range{half, Tri.rows}})
-    triangle_of_products(G(part, part), part_of(tau, part), Tri(part, part), q);
+  for (const Range K : {Range{0, half}, Range{half, Tri.rows}})
+    triangle_of_products(G(K, K), part(tau, K), Tri(K, K), q);
   join_triangles(G({half, G.rows}, {0, half}), Tri, half, q);
 }
 
@@ -53,8 +50,8 @@ void triangle_of_vectors(View<T> V, View<T> tau, View<T> G, View<T> Tri, Queue& 
   }
   const std::int64_t half = first_triangle(Tri.rows, widest);
   const Range first{0, half}, second{half, Tri.rows}, under{half, V.rows};
-  for (const Range part : {first, second})
-    triangle_of_vectors(V({part.begin, V.rows}, part), part_of(tau, part), G(part, part), Tri(part, part), q);
+  for (const Range K : {first, second})
+    triangle_of_vectors(V({K.begin, V.rows}, K), part(tau, K), G(K, K), Tri(K, K), q);
   const View<T> G21 = G(second, first);
   gemm(adjoint<T>, Op::NoTrans, T(1), V(under, second), V(under, first), T(0), G21, q);
   join_triangles(G21, Tri, half, q);

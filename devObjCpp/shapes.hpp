@@ -20,6 +20,11 @@ constexpr const char* method_name(Method method) {
   return "unknown";
 }
 
+/// Elements K of a vector that is a row or a column.
+template <class T> View<T> part(View<T> vector, Range K) {
+  return vector.cols == 1 ? vector(K, {0, 1}) : vector({0, 1}, K);
+}
+
 /// A vector (one row or one column) of exactly n elements.
 template <class T> void require_vector(const char* routine, const char* argument, View<T> v, std::int64_t n) {
   require(v.size() == n && (n == 0 || v.is_vector()), routine, ": ", argument, " is ", v.rows, " x ", v.cols,
