@@ -38,7 +38,7 @@ namespace {
 constexpr std::int64_t by_rows_least = 6000;
 // Rows and columns from which, and the depth up to which the update of the rest in double precision is by gemm_overlapped,
 // and the multiprocessors that it leaves to the panels: as many as a cluster has blocks.
-constexpr std::int64_t overlapped_least = 2048, overlapped_most_depth = 256;
+constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256;
 constexpr int panel_multiprocessors = 16;
 
 /// The factorization of one matrix; what its steps share.

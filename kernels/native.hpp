@@ -124,8 +124,8 @@ std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::i
 bool gemm_six_bf16_aligned(View<float> C);
 
 /// C += alpha A B, alpha 1 or -1, in double precision by a kernel whose way to C and back is beside its products: faster than
-/// cuBLAS's up to a depth of 128, and as fast at 256. Keeps `spared` multiprocessors free for kernels on other queues.
-/// Possible where the GPU has what it needs (Hopper) and the columns of all three matrices begin at 16 bytes.
+/// cuBLAS's up to a depth of 128, and as fast at 256. Keeps `spared` multiprocessors free for kernels on other queues, an eighth
+/// of all at most. Possible where the GPU has what it needs (Hopper) and the columns of all three matrices begin at 16 bytes.
 /// (gemm_overlapped)
 bool gemm_overlapped_usable(int device);
 bool gemm_overlapped_possible(View<double> A, View<double> B, View<double> C, const Queue& q);

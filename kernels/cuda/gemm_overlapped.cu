@@ -223,6 +223,7 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
             multiply_16x8x8(sum[box][j], a[box % 2][0].x, a[box % 2][0].y, a[box % 2][1].x, a[box % 2][1].y,
                             b[half][j].x, b[half][j].y);
         }
+      // the products are the whole warp's, so that all lanes have what they multiplied
       if (lane < blocks_beside) barrier_arrive_at(ring.empty + 8 * here, lane);
     }
     store_C(g, sum, tile.row * std::int64_t(tile_rows) + warp_row * warp_boxes * box_rows,
@@ -285,7 +286,7 @@ __global__ void __launch_bounds__(gemm_threads, 1)
 }
 
 // Multiplications of the pieces that a cluster makes before it leaves its multiprocessors to others, along the depth: some
-// 40 us.
+// 40 us up to a depth of 256. Below two pieces for each group, the next tiles would not be copied beside products.
 constexpr std::int64_t depth_at_once = 1024;
 
 }  // namespace
@@ -297,9 +298,10 @@ bool gemm_overlapped_usable(int device) {
   DeviceScope scope(device);
   cudaFuncAttributes attributes{};
   int major = 0;
-  check(cudaFuncGetAttributes(&attributes, overlapped_kernel), "gemm_overlapped_usable");
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "gemm_overlapped_usable");
-  const bool usable = major == 9 && attributes.sharedSizeBytes > 0;
+  const bool usable = cudaFuncGetAttributes(&attributes, overlapped_kernel) == cudaSuccess &&
+                      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+                      major == 9 && attributes.sharedSizeBytes > 0;
+  if (!usable) cudaGetLastError();
   if (remembered) known[device] = usable ? 1 : 2;
   return usable;
 }
@@ -314,6 +316,7 @@ void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, 
   Update g{{}, block_of(C), alpha < 0 ? INT32_MIN : 0, static_cast<int>(ceil_div(A.cols, tile_depth))};
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "gemm_overlapped");
+  spared = std::min(spared, processors / 8);
   // if others have multiprocessors of their own, blocks stay to the end
   const auto at_once = spared > 0 ? 0 : static_cast<int>(std::max<std::int64_t>(2 * groups, depth_at_once / A.cols));
   g.tiles = product_tiles("gemm_overlapped", ceil_div(C.rows, tile_rows), ceil_div(C.cols, tile_cols), blocks_beside,

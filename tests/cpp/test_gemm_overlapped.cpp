@@ -17,11 +17,12 @@ class Overlapped : public Everywhere {
         GTEST_SKIP() << "skipped: this GPU has another product";
   }
   /// C + alpha A B; A, B and C lie within larger matrices.
-  Dense<double> product(const Dense<double>& A, const Dense<double>& B, const Dense<double>& C, int alpha = -1) {
+  Dense<double> product(const Dense<double>& A, const Dense<double>& B, const Dense<double>& C, int alpha = -1,
+                        int spared = 0) {
     const Even a(A, q()), b(B, q()), c(C, q());
     if constexpr (cuda_built) {
       EXPECT_TRUE(cuda::gemm_overlapped_possible(a.view(), b.view(), c.view(), q()));
-      cuda::gemm_overlapped(alpha, a.view(), b.view(), c.view(), q());
+      cuda::gemm_overlapped(alpha, a.view(), b.view(), c.view(), q(), spared);
     }
     expect_same(a.read(), A, "A");
     expect_same(b.read(), B, "B");
@@ -120,6 +121,7 @@ TEST_P(Overlapped, ManyTiles) {
     for (std::int64_t e = 0; e < C.size(); ++e) worst = larger(worst, std::abs(ours[e] - theirs[e]));
     EXPECT_LE(worst, double(k + 4) * eps<double>);
     expect_same(product(A, B, C), ours, "the same product again");
+    for (const int spared : {1, 16, 1000}) expect_same(product(A, B, C, -1, spared), ours, "on fewer multiprocessors");
   }
 }
 

@@ -110,6 +110,21 @@ TEST_P(LuNative, ALargeSquareMatrix) {
   });
 }
 
+/// Column-major matrices of double precision whose updates add to C beside the products.
+TEST_P(LuNative, UpdatesOfDoublePrecision) {
+  with_type([&]<class T>(T) {
+    if constexpr (std::is_same_v<T, double>)
+      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{2500, 2600}, {2600, 2500}, {4000, 4000}}) {
+        const Dense<T> A = random<T>(m, n, 14);
+        for (const LuOptions& options : {LuOptions{Method::native, 0}, LuOptions{Method::native, 256, nullptr, 64}}) {
+          const LuFactors<T> f = factor_lu(A, q(), options);
+          EXPECT_LE(lu_residual(A, f), 1) << shape_name(m, n) << ", blocks of " << options.block;
+          EXPECT_TRUE(pivots_in_range(f));
+        }
+      }
+  });
+}
+
 /// Blocks of several panels, of which each has several kernels, as the library chooses them for large matrices.
 TEST_P(LuNative, WideBlocks) {
   with_type([&]<class T>(T) {
