@@ -1,5 +1,5 @@
 // larft: T of a block reflector against its definition in long double, against LAPACK's, and I - V T V^H against the
-// product of the reflectors; triangle_of_products, which joins such T, against the definition.
+// product of the reflectors; triangle_of_products and triangle_of_vectors, which join such T, against the definition.
 #include "kernels/host/lapack_fortran.hpp"
 #include "primitives.hpp"
 #include "qr_triangle.hpp"
@@ -85,10 +85,11 @@ TEST_P(Larft, Definition) {
   });
 }
 
-/// Wider ones than larft's: joined from two and from four of these, of equal widths and not; tau as a column and as a row.
+/// As wide as larft's and wider: joined from two and from three of these, of equal widths and not; tau as a column and as a row.
 TEST_P(Larft, JoinedTriangles) {
   with_type([&]<class T>(T) {
-    for (std::int64_t k : {256, 257, 400, 512, 520}) {
+    for (std::int64_t k : {256, 257, 300, 513}) {
+      if (is_complex<T> && k > 512) continue;  // the reference takes long
       SCOPED_TRACE("k = " + std::to_string(k));
       const Reflectors<T> H(k + 30, k);
       const Padded<T> G(H.G, q()), Tri(random<T>(k, k, 2), q());
@@ -99,7 +100,9 @@ TEST_P(Larft, JoinedTriangles) {
       expect_definition(actual, H, absolute(widen(H.G)), 2);
       for (std::int64_t j = 0; j < k; ++j)
         for (std::int64_t i = 0; i < k; ++i)
-          if (i > j || j % 7 == 3) ASSERT_EQ(actual(i, j), T(0)) << i << ", " << j;
+          if (i > j || j % 7 == 3) {
+            ASSERT_EQ(actual(i, j), T(0)) << i << ", " << j;
+          }
     }
   });
 }
