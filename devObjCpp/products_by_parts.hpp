@@ -67,6 +67,7 @@ class ProductsByParts {
     return {};
   }
 
+  /// Whether there are products by parts, or complex ones as real; not whether V^H C is by three real products.
   explicit operator bool() const { return workspace_ != nullptr; }
   /// Whether the product V op(Z), or its transpose, is to be added to C in this way.
   template <class T>

@@ -99,7 +99,8 @@ const char *devobj_last_error(void);
 devobj_status devobj_wait(void);
 /* How matrices are multiplied inside algorithms on a GPU, from now on and in every thread: DEVOBJ_MATH_AUTO, those of
  * single precision by products of parts of the numbers on the tensor cores where that is faster, which is as accurate, and
- * large double complex ones in QR by three real products instead of four; DEVOBJ_MATH_STRICT, as BLAS does. DEVOBJ_MATH=strict in the environment overrides it. Error: DEVOBJ_INVALID_ARGUMENT. */
+ * large double complex ones in QR by three real products instead of four; DEVOBJ_MATH_STRICT, by plain products.
+ * DEVOBJ_MATH=strict in the environment overrides it. Error: DEVOBJ_INVALID_ARGUMENT. */
 devobj_status devobj_set_math(devobj_math math);
 devobj_math devobj_math_in_use(void);
 /* The number of objects that are allocated now. */
@@ -108,8 +109,8 @@ int64_t devobj_live_objects(void);
 /* ---- objects ---- */
 /* A rows x cols object, not initialised. Errors: DEVOBJ_INVALID_ARGUMENT, DEVOBJ_OUT_OF_MEMORY. */
 devobj_status devobj_allocate(devobj_type type, int64_t rows, int64_t cols, devobj_handle *A);
-/* Frees the object, or whatever else the handle stands for (a plan, a generator); its memory stays while views of it live. Waits for the thread's queue if another thread allocated the
- * object. Error: DEVOBJ_INVALID_HANDLE, twice freed included. */
+/* Frees the object, or whatever else the handle stands for (a plan, a generator); its memory stays while views of it live.
+ * Waits for the thread's queue if another thread allocated the object. Error: DEVOBJ_INVALID_HANDLE, twice freed included. */
 devobj_status devobj_free(devobj_handle A);
 /* The block of rows i1 ... i2 and columns j1 ... j2 (from 1, inclusive; i2 = i1 - 1 is empty) as an object that shares
  * the memory of A and keeps it alive. */

@@ -5,8 +5,8 @@
 
 namespace devobj {
 
-/// From now on, in every thread: strict, products of matrices inside algorithms are BLAS's; automatic (at the beginning),
-/// they are what is fastest (types.hpp). What is strict by DEVOBJ_MATH=strict or by a routine's options stays
+/// From now on, in every thread: strict, products of matrices inside algorithms are plain ones; automatic (at the
+/// beginning), they are what is fastest (types.hpp). What is strict by DEVOBJ_MATH=strict or by a routine's options stays
 /// strict. Error: invalid_argument.
 void set_math(Math math);
 

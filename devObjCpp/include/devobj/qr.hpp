@@ -10,9 +10,9 @@ namespace devobj {
 struct QrOptions {
   /// automatic, lapack (host), hybrid, native (GPU), householder, block_householder; givens: qr only
   Method method = Method::automatic;
-  std::int64_t block = 0;             ///< columns of a panel; 0: from the table of measured best sizes
+  std::int64_t block = 0;             ///< columns of a panel, at most 256, native 768; 0: by the table of measured best
   HybridReport* report = nullptr;     ///< if given: where the time went (hybrid; costs a few events per panel)
-  Math math = Math::automatic;        ///< native, hybrid, orgqr, ormqr, float: how the updates multiply
+  Math math = Math::automatic;        ///< native, hybrid, orgqr, ormqr: how the updates multiply
 };
 
 /// A = Q R, LAPACK's geqrf: A (m x n) is overwritten by R (on and above the diagonal) and the reflectors' vectors
