@@ -5,7 +5,7 @@
 // that traffic counts, and a kernel that multiplies, then adds to C, then multiplies again waits for it. Here two groups of
 // warps in a block have tiles of their own, one behind the other in time: while one begins or ends a tile the other
 // multiplies. A tile of C is copied to shared memory ahead, is what the products are added to in registers, and is written
-// from there. So nothing but the tensor cores computes: other operations of double precision would hold them up.
+// from there, so that it is rounded with each product and not once more at the end.
 //
 //        64 columns   64 columns           Threads of a block:
 //      +------------+------------+           warps 0 to 3    tiles of 128 x 64 of C, every other one of the block's

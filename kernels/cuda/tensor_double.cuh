@@ -1,4 +1,4 @@
-// The product of double precision on the tensor cores, the same bits as a loop of fused multiply-adds.
+// Products of double precision on the tensor cores. Of depth 4 they are the same bits as a loop of fused multiply-adds.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,7 +26,8 @@ __device__ inline void multiply_16x4x8(double (&c)[4], double a, double a_below,
 #endif
 }
 
-/// The same for A 16 x 8 and B 8 x 8: elements i and i + 4 of each row of A and column of B are a and b, and their `more`.
+/// The same for A 16 x 8 and B 8 x 8, in an order of additions that the GPU chooses: elements i and i + 4 of each row of A
+/// and column of B are a and b, and their `more`.
 __device__ inline void multiply_16x8x8(double (&c)[4], double a, double a_below, double a_more, double a_below_more,
                                        double b, double b_more) {
 #if __CUDA_ARCH__ >= 900
