@@ -161,12 +161,12 @@ void* Queue::blas() const {
 
 namespace {
 
-/// Device memory of a queue's own.
+/// Device memory of a queue's own, which a graph that is being captured does not take for its own.
 void* own_memory(std::size_t bytes, const Queue::Impl& impl) {
   void* memory = nullptr;
   if constexpr (cuda_built) {
     cuda::DeviceScope scope(impl.device);
-    if (!memory::next_allocation_fails()) memory = cuda::allocate(bytes, impl.device, impl.stream);
+    if (!memory::next_allocation_fails()) memory = cuda::allocate_outside_graphs(bytes, impl.device, impl.stream);
     if (memory == nullptr) fail(Status::out_of_memory, "allocate: no memory for ", bytes, " bytes on the GPU");
   }
   return memory;

@@ -63,6 +63,8 @@ double event_milliseconds(void* from, void* to);
 
 /// From the device's cached pool, in order with the stream's work; null when there is no memory.
 void* allocate(std::size_t bytes, int device, void* stream) noexcept;
+/// The same, and where the stream is being captured into a graph, memory that is not the graph's.
+void* allocate_outside_graphs(std::size_t bytes, int device, void* stream) noexcept;
 /// Silent at program exit, when the driver is gone already.
 void release(void* pointer, void* stream) noexcept;
 /// Gives the pool's unused memory back to the device.

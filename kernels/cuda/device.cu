@@ -245,6 +245,24 @@ void* allocate(std::size_t bytes, int device, void* stream) noexcept {
   cudaGetLastError();
   return nullptr;
 }
+void* allocate_outside_graphs(std::size_t bytes, int device, void* stream) noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(as_stream(stream), &status) != cudaSuccess) cudaGetLastError();
+  if (status == cudaStreamCaptureStatusNone) return allocate(bytes, device, stream);
+  // by a stream that is not captured, which a capture in this thread allows for in this mode
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  void* pointer = nullptr;
+  cudaStream_t other = nullptr;
+  if (cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking) == cudaSuccess) {
+    pointer = allocate(bytes, device, other);
+    if (cudaStreamSynchronize(other) != cudaSuccess) cudaGetLastError();
+    cudaStreamDestroy(other);
+  }
+  cudaGetLastError();
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return pointer;
+}
 void release(void* pointer, void* stream) noexcept {
   cudaFreeAsync(pointer, as_stream(stream));
   cudaGetLastError();
