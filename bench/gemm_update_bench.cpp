@@ -50,7 +50,7 @@ void measure(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spare
   Matrix<double> A(m, k, q), B(k, n, q), C(m, n, q), D(m, n, q);
   to_device<double>(HostArray<const double>(host_A.data.get(), m, k, m), A, q);
   to_device<double>(HostArray<const double>(host_B.data.get(), k, n, k), B, q);
-  auto ours = [&](View<double> to) { cuda::gemm_overlapped(-1, A, B, to, q, spared); };
+  auto ours = [&](View<double> to) { cuda::gemm_overlapped(-1, A, B, to, q, {spared}); };
   auto cublas = [&](View<double> to) {
     const double minus = -1, one = 1;
     const cublasStatus_t status =

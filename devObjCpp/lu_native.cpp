@@ -233,7 +233,7 @@ class NativeLu {
     if constexpr (std::is_same_v<T, double>)
       if (K.size() <= overlapped_most_depth && std::min(rows.size(), columns.size()) >= overlapped_least &&
           cuda::gemm_overlapped_possible(left, right, result, q))
-        return cuda::gemm_overlapped(-1, left, right, result, q, panel_multiprocessors);
+        return cuda::gemm_overlapped(-1, left, right, result, q, {panel_multiprocessors});
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
   }
 

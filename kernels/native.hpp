@@ -54,6 +54,14 @@ inline constexpr std::int64_t lu_panel_max = 256;  // columns
 template <class T>
 std::size_t lu_panel_workspace(std::int64_t cols);
 
+/// The multiprocessors on which the last panel with this workspace that was a cluster ran, lu_panel_places numbers in device
+/// memory.
+inline constexpr int lu_panel_places = 16;
+inline constexpr std::size_t lu_panel_places_at = 128;  // bytes
+inline const std::int32_t* lu_panel_places_in(const void* workspace) {
+  return reinterpret_cast<const std::int32_t*>(static_cast<const unsigned char*>(workspace) + lu_panel_places_at);
+}
+
 /// P A = L U for a panel A (rows >= cols, cols <= lu_panel_max) with LAPACK's pivots. ipiv(i) = offset + pivot row,
 /// from 1; `exchange` gets the row exchange; `start`, if given, becomes the start of the kernel; *info becomes offset +
 /// the first column with a zero pivot, unless it is positive already. (lu_panel)
@@ -123,13 +131,22 @@ std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::i
 /// rate. gemm_six_bf16 writes products for other places aside first.
 bool gemm_six_bf16_aligned(View<float> C);
 
+/// Multiprocessors that a product leaves to kernels on other queues: as many as `count`; those whose numbers are in
+/// `places`, lu_panel_places of them in device memory, first, so that a panel that was there can be there again. `counts`:
+/// with places, spared_counts numbers in device memory, zero before and after.
+struct Spared {
+  int count = 0;
+  const std::int32_t* places = nullptr;
+  std::int32_t* counts = nullptr;
+};
+inline constexpr int spared_counts = 3;
+
 /// C += alpha A B, alpha 1 or -1, in double precision by a kernel whose way to C and back is beside its products: faster than
-/// cuBLAS's up to a depth of 128, and as fast at 256. Keeps `spared` multiprocessors free for kernels on other queues, an eighth
-/// of all at most. Possible where the GPU has what it needs (Hopper) and the columns of all three matrices begin at 16 bytes.
-/// (gemm_overlapped)
+/// cuBLAS's up to a depth of 128, and as fast at 256. At most an eighth of the multiprocessors are spared. Possible where the
+/// GPU has what it needs (Hopper) and the columns of all three matrices begin at 16 bytes. (gemm_overlapped)
 bool gemm_overlapped_usable(int device);
 bool gemm_overlapped_possible(View<double> A, View<double> B, View<double> C, const Queue& q);
-void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, int spared = 0);
+void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, Spared spared = {});
 
 /// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. (gemm_3m)
 template <class T>

@@ -18,6 +18,13 @@ __device__ inline int cluster_rank() {
   return static_cast<int>(rank);
 }
 
+/// The number of the multiprocessor that this block is on.
+__device__ inline int multiprocessor() {
+  unsigned number = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+  return static_cast<int>(number);
+}
+
 /// The two halves of the cluster's barrier: what a thread wrote before it arrived, in shared or global memory, all see
 /// after they waited.
 __device__ inline void cluster_arrive() {
@@ -78,6 +85,19 @@ __device__ inline std::uint32_t remote_address(std::uint32_t address, int rank) 
 }
 __device__ inline std::uint32_t remote_address(const void* pointer, int rank) {
   return remote_address(shared_address(pointer), rank);
+}
+/// A number in the shared memory of block `rank`.
+__device__ inline int remote_load(const int* number, int rank) {
+  int value = 0;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(value) : "r"(remote_address(number, rank)) : "memory");
+#endif
+  return value;
+}
+__device__ inline void remote_store(int* number, int rank, int value) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.shared::cluster.s32 [%0], %1;" ::"r"(remote_address(number, rank)), "r"(value) : "memory");
+#endif
 }
 /// Sends a piece to a remote address, counted by the mailbox at another.
 __device__ inline void send_piece(std::uint32_t to, int4 piece, std::uint32_t box) {

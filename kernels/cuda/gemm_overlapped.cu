@@ -58,6 +58,9 @@ struct Update {
   Block<double> C;
   int sign;  // of alpha: the bit to be changed in a number's upper half, or none
   int depth_tiles;
+  bool streamed;                // C, which is too large to stay in the L2 cache
+  const std::int32_t* avoided;  // multiprocessors, or null
+  std::int32_t* counts;         // of clusters that left at once, that began, and that ended
 };
 
 /// A group's ring in shared memory, by its addresses: a stage is filled when its bytes are there, and empty when the
@@ -73,6 +76,7 @@ struct TileOfC {
 
 __device__ void fetch_operands(const Update& g, const CUtensorMap& A, const CUtensorMap& B, const Ring& ring,
                                TilesOfBlock tile, int rank) {
+  const std::uint64_t policy = cache_policy(false);
   int stage = 0, parity = 1;
   for (; tile.there(); tile.next())
     for (int k = 0; k < g.depth_tiles; ++k) {
@@ -85,20 +89,22 @@ __device__ void fetch_operands(const Update& g, const CUtensorMap& A, const CUte
         const int box = rank * (boxes / blocks_beside) + b;
         box_copy_to(3, to + box * box_bytes, A, tile.row * tile_rows + box * box_rows, k * tile_depth, filled);
       }
-      box_copy(to + A_bytes, B, k * tile_depth, tile.col * tile_cols, filled);
+      box_copy(to + A_bytes, B, k * tile_depth, tile.col * tile_cols, filled, policy);
       if (++stage == stages) stage = 0, parity ^= 1;
     }
 }
 
 /// The tiles of both groups, in turn: each when the other group has read the one before.
-__device__ void fetch_C(const CUtensorMap& C, const TileOfC& at, TilesOfBlock tile) {
+__device__ void fetch_C(const CUtensorMap& C, bool streamed, const TileOfC& at, TilesOfBlock tile) {
+  const std::uint64_t policy = cache_policy(streamed);
   for (int group = 0, parity = 0; tile.there(); tile.next()) {
     barrier_wait(at.read + 8 * (1 - group), group == 0 ? parity ^ 1 : parity);
     const std::uint32_t filled = at.filled + 8 * group;
     barrier_expect(filled, C_bytes);
 #pragma unroll
     for (int box = 0; box < boxes; ++box)
-      box_copy(at.memory + box * C_box_bytes, C, tile.row * tile_rows + box * box_rows, tile.col * tile_cols, filled);
+      box_copy(at.memory + box * C_box_bytes, C, tile.row * tile_rows + box * box_rows, tile.col * tile_cols, filled,
+               policy);
     if (group == 1) parity ^= 1;
     group = 1 - group;
   }
@@ -135,7 +141,8 @@ __device__ void store_C(const Update& g, const Sums& sum, std::int64_t row, std:
   row += 2 * o;
   col += i;
   double* const C = &g.C(row, col);
-  auto store = [&](auto there) {
+  const std::uint64_t policy = cache_policy(g.streamed);
+  auto store_all = [&](auto there) {
 #pragma unroll
     for (int j = 0; j < warp_eights; ++j)
 #pragma unroll
@@ -146,15 +153,15 @@ __device__ void store_C(const Update& g, const Sums& sum, std::int64_t row, std:
           const double x = with_sign(sum[b][j][half], g.sign), y = with_sign(sum[b][j][2 + half], g.sign);
           const int rows = there(b * box_rows, 8 * j + 4 * half);
           if (rows >= 2)
-            *reinterpret_cast<double2*>(to) = make_double2(x, y);
+            store(reinterpret_cast<double2*>(to), make_double2(x, y), policy);
           else if (rows == 1)
-            *to = x;
+            store(to, x, policy);
         }
   };
   if (whole)
-    store([](int, int) { return 2; });
+    store_all([](int, int) { return 2; });
   else
-    store([&](int below, int right) {
+    store_all([&](int below, int right) {
       return col + right < g.C.cols
                  ? static_cast<int>(max(min(g.C.rows - row - below, std::int64_t(2)), std::int64_t(0)))
                  : 0;
@@ -231,6 +238,26 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
   }
 }
 
+/// Whether this block is where none should be.
+__device__ bool is_avoided(const Update& g) {
+  const int here = multiprocessor();
+  bool avoided = false;
+  for (int i = 0; i < lu_panel_places; ++i) avoided = avoided || __ldcg(g.avoided + i) == here;
+  return avoided;
+}
+/// The cluster's number among those that multiply, or one that has no tiles. As many clusters as there are too many may
+/// leave, so that all tiles are made wherever the clusters are.
+__device__ int begin_cluster(const Update& g, bool avoided) {
+  const auto too_many = static_cast<int>(gridDim.x) / blocks_beside - g.tiles.turn;
+  if (avoided && atomicAdd(g.counts, 1) < too_many) return g.tiles.turn;
+  return atomicAdd(g.counts + 1, 1);
+}
+/// The last one leaves the counts as they were.
+__device__ void end_cluster(const Update& g) {
+  if (atomicAdd(g.counts + 2, 1) != static_cast<int>(gridDim.x) / blocks_beside - 1) return;
+  for (int i = 0; i < spared_counts; ++i) g.counts[i] = 0;
+}
+
 /// (Compiled for sm_90a only, where it has barriers: usable() looks for them.)
 __global__ void __launch_bounds__(gemm_threads, 1)
     overlapped_kernel(const __grid_constant__ Update g, const __grid_constant__ CUtensorMap A,
@@ -239,6 +266,7 @@ __global__ void __launch_bounds__(gemm_threads, 1)
   extern __shared__ unsigned char memory[];
   constexpr int of_rings = groups * 2 * stages;
   __shared__ std::uint64_t barriers[of_rings + 2 * groups];
+  __shared__ int avoided, number;
   const std::uint32_t start = shared_address(memory), ring_start = (start + alignment - 1) / alignment * alignment;
   const std::uint32_t first_barrier = shared_address(barriers);
   const TileOfC tile_of_C{ring_start + groups * ring_bytes, first_barrier + of_rings * 8,
@@ -258,30 +286,42 @@ __global__ void __launch_bounds__(gemm_threads, 1)
       barrier_init(tile_of_C.read + 8 * group, warps);
     }
     barriers_ready();
+    if (g.avoided != nullptr) avoided = is_avoided(g);
   }
   cluster_arrive();
   cluster_wait();
   const int rank = cluster_rank();
+  int cluster = blockIdx.x / blocks_beside;
+  if (g.avoided != nullptr) {
+    if (rank == 0 && threadIdx.x == 0) {
+      number = begin_cluster(g, avoided || remote_load(&avoided, 1));
+      remote_store(&number, 1, number);
+    }
+    cluster_arrive();
+    cluster_wait();
+    cluster = number;
+  }
   if (threadIdx.x < groups * warp_group) {
     take_registers<product_registers>();
     const int group = threadIdx.x / warp_group;
     const Ring ring = ring_of(group);
     multiply(g, ring, memory + (ring.memory - start), tile_of_C, memory + (tile_of_C.memory - start),
-             TilesOfBlock(g.tiles, rank, group, groups), group);
+             TilesOfBlock(g.tiles, cluster, rank, group, groups), group);
   } else {
     leave_registers<copy_registers>();
     const int copier = threadIdx.x / warp_size - groups * warps;
     if (threadIdx.x % warp_size == 0) {
       if (copier < groups)
-        fetch_operands(g, A, B, ring_of(copier), TilesOfBlock(g.tiles, rank, copier, groups), rank);
+        fetch_operands(g, A, B, ring_of(copier), TilesOfBlock(g.tiles, cluster, rank, copier, groups), rank);
       else if (copier == groups)
-        fetch_C(C, tile_of_C, TilesOfBlock(g.tiles, rank));
+        fetch_C(C, g.streamed, tile_of_C, TilesOfBlock(g.tiles, cluster, rank));
     }
     __syncwarp();
   }
   // the other block may still write here, or arrive at this block's barriers
   cluster_arrive();
   cluster_wait();
+  if (g.avoided != nullptr && rank == 0 && threadIdx.x == 0) end_cluster(g);
 #endif
 }
 
@@ -310,23 +350,31 @@ bool gemm_overlapped_possible(View<double> A, View<double> B, View<double> C, co
   return has_tensor_map(A) && has_tensor_map(B) && has_tensor_map(C) && gemm_overlapped_usable(q.device());
 }
 
-void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, int spared) {
+void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, Spared spared) {
   if (C.empty() || A.empty()) return;
   DeviceScope scope(q.device());
-  Update g{{}, block_of(C), alpha < 0 ? INT32_MIN : 0, static_cast<int>(ceil_div(A.cols, tile_depth))};
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "gemm_overlapped");
-  spared = std::min(spared, processors / 8);
+  const int kept = std::min(spared.count, processors / 8);
   // if others have multiprocessors of their own, blocks stay to the end
-  const auto at_once = spared > 0 ? 0 : static_cast<int>(std::max<std::int64_t>(2 * groups, depth_at_once / A.cols));
-  g.tiles = product_tiles("gemm_overlapped", ceil_div(C.rows, tile_rows), ceil_div(C.cols, tile_cols), blocks_beside,
-                          (processors - spared) / blocks_beside, at_once);
+  const auto at_once = kept > 0 ? 0 : static_cast<int>(std::max<std::int64_t>(2 * groups, depth_at_once / A.cols));
+  const ProductTiles tiles = product_tiles("gemm_overlapped", ceil_div(C.rows, tile_rows), ceil_div(C.cols, tile_cols),
+                                           blocks_beside, (processors - kept) / blocks_beside, at_once);
+  const bool avoids = kept > 0 && spared.places != nullptr && tiles.clusters() == tiles.turn;
+  const Update g{tiles,
+                 block_of(C),
+                 alpha < 0 ? INT32_MIN : 0,
+                 static_cast<int>(ceil_div(A.cols, tile_depth)),
+                 outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device()),
+                 avoids ? spared.places : nullptr,
+                 spared.counts};
+  const std::int64_t clusters = avoids ? processors / blocks_beside : tiles.clusters();
   const CUtensorMap map_A = tensor_map("gemm_overlapped", A, box_rows, tile_depth),
                     map_B = tensor_map("gemm_overlapped", B, tile_depth, tile_cols),
                     map_C = tensor_map("gemm_overlapped", C, box_rows, tile_cols);
   check(cudaFuncSetAttribute(overlapped_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, gemm_bytes),
         "gemm_overlapped");
-  const ClusterLaunch launch(g.tiles.clusters() * blocks_beside, blocks_beside, gemm_threads, gemm_bytes, stream_of(q));
+  const ClusterLaunch launch(clusters * blocks_beside, blocks_beside, gemm_threads, gemm_bytes, stream_of(q));
   check(cudaLaunchKernelEx(&launch.config, overlapped_kernel, g, map_A, map_B, map_C), "gemm_overlapped");
   q.launched("gemm_overlapped");
 }

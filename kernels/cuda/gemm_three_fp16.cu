@@ -124,6 +124,7 @@ void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
       of_A, split_A, of_B, split_B, static_cast<int>(depth), static_cast<int>(first_of_B));
 
   Product g{split_A, split_B, block_of(C), alpha};
+  g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(float)), q.device());
   g.depth_tiles = static_cast<int>(whole(depth, tile_depth) / tile_depth);
   g.row_tiles = static_cast<int>(rows / tile_rows);
   g.col_tiles = static_cast<int>(cols / tile_cols);

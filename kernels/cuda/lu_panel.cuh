@@ -77,7 +77,9 @@ void launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Que
 
 template <class E>
 constexpr std::size_t slot_bytes = aligned(turns* max_blocks * sizeof(Slot<E, width_of<E>(1)>));
+// The grid's counter, and the places of a cluster.
 constexpr std::size_t counter_bytes = 256;
+static_assert(lu_panel_places_at + lu_panel_places * sizeof(std::int32_t) <= counter_bytes);
 
 }  // namespace devobj::cuda::lu
 
@@ -141,7 +143,8 @@ void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int3
                    exchange,
                    reinterpret_cast<E*>(bytes + counter_bytes + slot_bytes<E>),
                    bytes + counter_bytes,
-                   reinterpret_cast<unsigned*>(bytes)};
+                   reinterpret_cast<unsigned*>(bytes),
+                   reinterpret_cast<std::int32_t*>(bytes + lu_panel_places_at)};
   launch_panel<E>(p, shape, start, q);
   q.launched("lu_panel");
 }

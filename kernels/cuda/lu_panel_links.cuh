@@ -83,6 +83,7 @@ struct Panel {
   E* U;                  // nb x nb, by rows
   unsigned char* slots;  // of all blocks, for each turn; where there is no cluster
   unsigned* arrived;     // the grid's barrier counter, zero at the start
+  std::int32_t* places;  // gets the multiprocessors of a cluster
 };
 
 /// One block: its warps publish, each in a slot of its own.
@@ -131,8 +132,10 @@ struct ClusterLink {
   std::uint32_t slots, boxes;  // this block's place and the mailboxes in the block that this lane sends to
   int first, step;             // the lane's pieces
   unsigned parities = 0;       // of the mailboxes, a bit each
-  __device__ ClusterLink(Shared& memory, const Panel<E>&)
+  __device__ ClusterLink(Shared& memory, const Panel<E>& panel)
       : shared(kept_address(memory)), blocks(gridDim.x), rank(cluster_rank()) {
+    if (threadIdx.x == 0)
+      for (int i = rank; i < lu_panel_places; i += blocks) panel.places[i] = multiprocessor();
     const int lane = threadIdx.x % warp_size, to = lane % blocks;
     slots = remote_address(&memory.slots[0][rank], to);
     boxes = remote_address(&memory.boxes[0], to);

@@ -77,15 +77,58 @@ __device__ __forceinline__ void bulk_copy_to(std::uint16_t blocks, std::uint32_t
 #endif
 }
 
+// ---- what the L2 cache keeps ----
+
+/// Whether a matrix is too large for most of it to be in the cache when it is touched again.
+inline bool outgrows_cache(std::int64_t bytes, int device) {
+  int cache = 0;
+  check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device), "the size of the L2 cache");
+  return bytes > cache / 2;
+}
+/// For memory that is touched once, `streamed`, which is to leave the cache before what others keep there, or as usual.
+__device__ __forceinline__ std::uint64_t cache_policy(bool streamed) {
+  std::uint64_t policy = 0;
+#if __CUDA_ARCH__ >= 900
+  if (streamed)
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  else
+    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+#endif
+  return policy;
+}
+__device__ __forceinline__ void store(double* to, double x, std::uint64_t policy) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(to), "d"(x), "l"(policy) : "memory");
+#endif
+}
+__device__ __forceinline__ void store(double2* to, double2 x, std::uint64_t policy) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" ::"l"(to), "d"(x.x), "d"(x.y), "l"(policy)
+               : "memory");
+#endif
+}
+__device__ __forceinline__ void store(float* to, float x, std::uint64_t policy) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.global.L2::cache_hint.f32 [%0], %1, %2;" ::"l"(to), "f"(x), "l"(policy) : "memory");
+#endif
+}
+__device__ __forceinline__ float load(const float* from, std::uint64_t policy) {
+  float x = 0;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("ld.global.cg.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(x) : "l"(from), "l"(policy) : "memory");
+#endif
+  return x;
+}
+
 // ---- copies of boxes of a matrix that a tensor map describes, from element (row, col) on, counted by a barrier ----
 
 __device__ __forceinline__ void box_copy(std::uint32_t to, const CUtensorMap& map, int row, int col,
-                                         std::uint32_t barrier) {
+                                         std::uint32_t barrier, std::uint64_t policy) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-          to),
-      "l"(&map), "r"(row), "r"(col), "r"(barrier)
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, "
+      "%3}], [%4], %5;" ::"r"(to),
+      "l"(&map), "r"(row), "r"(col), "r"(barrier), "l"(policy)
       : "memory");
 #endif
 }

@@ -43,10 +43,9 @@ inline ProductTiles product_tiles(const char* routine, std::int64_t rows, std::i
 /// tiles of a turn are beside each other, eight high, so that the operands are in the cache.
 class TilesOfBlock {
  public:
-  __device__ TilesOfBlock(const ProductTiles& tiles, int rank, int first = 0, int step = 1)
+  __device__ TilesOfBlock(const ProductTiles& tiles, int cluster, int rank, int first = 0, int step = 1)
       : all_(tiles), rank_(rank), step_(step) {
-    const int cluster = blockIdx.x / all_.beside, of_turn = all_.turn * all_.per_cluster,
-              begin = cluster / all_.turn * of_turn;
+    const int of_turn = all_.turn * all_.per_cluster, begin = cluster / all_.turn * of_turn;
     piece_ = begin + cluster % all_.turn + first * all_.turn;
     last_ = min(begin + of_turn, all_.pieces());
     locate();

@@ -30,6 +30,7 @@ struct Product {
   SplitVectors A, B;
   Block<float> C;
   float alpha;
+  bool streamed;                          // C, which is too large to stay in the L2 cache
   int depth_tiles, row_tiles, col_tiles;  // col_tiles: of whole clusters
   int turn;                               // clusters of a turn, which run at the same time
   int per_block;                          // tiles of each in a turn
@@ -165,6 +166,7 @@ __device__ void add_to_C(const Product& g, const Places& at, const float* slab, 
   std::int64_t row = 0, col = 0;  // the tile's first
   float4 of_cols = {};            // the scales of columns 4 lane ... 4 lane + 3
   float of_rows[segments] = {};
+  const std::uint64_t policy = cache_policy(g.streamed);
   auto enter = [&] {
     if (!tile.there()) return;
     row = tile.row * tile_rows;
@@ -214,7 +216,7 @@ __device__ void add_to_C(const Product& g, const Places& at, const float* slab, 
 #pragma unroll
         for (int j = 0; j < together; ++j)
 #pragma unroll
-          for (int s = 0; s < segments; ++s) c[j][s] = __ldcg(column[j] + s * warp_size);
+          for (int s = 0; s < segments; ++s) c[j][s] = load(column[j] + s * warp_size, policy);
         scales_of(batch, scale);
         need(batch);
         const float* const sums = slab + batch * together * tile_rows;
@@ -224,7 +226,8 @@ __device__ void add_to_C(const Product& g, const Places& at, const float* slab, 
 #pragma unroll
           for (int s = 0; s < segments; ++s) x[s] = sums[j * tile_rows + s * warp_size + (lane ^ swizzle(j))];
 #pragma unroll
-          for (int s = 0; s < segments; ++s) column[j][s * warp_size] = fmaf(x[s], of_rows[s] * scale[j], c[j][s]);
+          for (int s = 0; s < segments; ++s)
+            store(column[j] + s * warp_size, fmaf(x[s], of_rows[s] * scale[j], c[j][s]), policy);
         }
       }
     } else {

@@ -18,7 +18,7 @@ class Overlapped : public Everywhere {
   }
   /// C + alpha A B; A, B and C lie within larger matrices.
   Dense<double> product(const Dense<double>& A, const Dense<double>& B, const Dense<double>& C, int alpha = -1,
-                        int spared = 0) {
+                        cuda::Spared spared = {}) {
     const Even a(A, q()), b(B, q()), c(C, q());
     if constexpr (cuda_built) {
       EXPECT_TRUE(cuda::gemm_overlapped_possible(a.view(), b.view(), c.view(), q()));
@@ -121,7 +121,21 @@ TEST_P(Overlapped, ManyTiles) {
     for (std::int64_t e = 0; e < C.size(); ++e) worst = larger(worst, std::abs(ours[e] - theirs[e]));
     EXPECT_LE(worst, double(k + 4) * eps<double>);
     expect_same(product(A, B, C), ours, "the same product again");
-    for (const int spared : {1, 16, 1000}) expect_same(product(A, B, C, -1, spared), ours, "on fewer multiprocessors");
+    for (const int spared : {1, 16, 1000})
+      expect_same(product(A, B, C, -1, {spared}), ours, "on fewer multiprocessors");
+    // beside the multiprocessors whose numbers are given, of which there are more than are spared, or none
+    for (const int first : {0, 60, 100000})
+      for (const int step : {1, 2, 0}) {
+        Dense<std::int32_t> numbers(cuda::lu_panel_places, 1);
+        for (int i = 0; i < cuda::lu_panel_places; ++i) numbers(i, 0) = first + i * step;
+        const Matrix<std::int32_t> places = upload(numbers, q());
+        const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
+        const Matrix<std::int32_t> counts = upload(zeros, q());
+        for (const int spared : {2, 16})
+          expect_same(product(A, B, C, -1, {spared, places.view().data, counts.view().data}), ours,
+                      "beside multiprocessors " + std::to_string(first) + " + " + std::to_string(step) + " i");
+        expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
+      }
   }
 }
 
