@@ -8,16 +8,17 @@
 //          |   |     |      |                 rest   the same as `next` for all other columns, and the exchange of rows
 //          +---+-----+------+                        for the columns left of K
 //
-// Where the products decide, a third queue takes the columns of the panel after the next out of `rest`, so that the next
-// step's panel does not wait for the product of the rest.
+// Of a large square matrix a third queue takes the columns of the panel after the next out of `rest`, so that the next step's
+// panel does not wait for the product of the rest.
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left: narrow blocks where the panels decide, wide ones where the
 // products do.
 //
 // A large square matrix is row-major meanwhile, that is, transposed in its place: the exchange of rows, which would touch
-// one element here and there, then moves contiguous memory. Its panels are factored in a column-major copy, from which
-// `next` takes L, so that the way back is not in the way.
+// one element here and there, then moves contiguous memory. Its blocks are updated by `next` and factored in column-major
+// copies, which are made beside the panel before, and whose way back is not in the way. The first two are copied before
+// the matrix is transposed, which the first panel does not wait for either.
 #include "lu_native.hpp"
 
 #include <algorithm>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "devobj/blas.hpp"
+#include "devobj/matrix.hpp"
 #include "kernels/device.hpp"
 #include "kernels/native.hpp"
 #include "products_by_parts.hpp"
@@ -36,10 +38,10 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
-// Rows and columns from which, and the depth up to which the update of the rest in double precision is by gemm_overlapped,
-// and the multiprocessors that it leaves to the panels: as many as a cluster has blocks.
-constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256;
-constexpr int panel_multiprocessors = 16;
+// Rows and columns from which the update of the rest in double precision is by gemm_overlapped, and the depths up to which it
+// is: where its blocks come and go, and where they stay and leave multiprocessors to the panels, as many as a cluster has.
+constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256, overlapped_most_depth_staying = 1024;
+constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
 /// The factorization of one matrix; what its steps share.
 template <class T>
@@ -71,28 +73,31 @@ class NativeLu {
       if (options.block <= 0 && sizes.inner_block < sizes.block)
         width = std::min(width, blocks_.empty() ? 2 * sizes.inner_block : 2 * blocks_.back().columns.size());
       const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most});
-      blocks_.push_back({{j, j + width}, inner, static_cast<int>(blocks_.size() % 2)});
+      blocks_.push_back(block_of({j, j + width}, inner));
       nb_ = std::max(nb_, width);
       inner_ = std::max(inner_, inner);
     }
     const std::int64_t rest = k_ - blocks_[0].columns.size();  // at most
     by_parts_ = by_parts_pays(rest, options.math);
-    const std::size_t lists = (2 * k_ * sizeof(std::int32_t) + 255) / 256 * 256;
-    const std::size_t panel = (cuda::lu_panel_workspace<T>(inner_) + 255) / 256 * 256;
+    auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
+    const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
+    const std::size_t panel = aligned(cuda::lu_panel_workspace<T>(inner_));
     const std::size_t products = by_parts_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
-    const std::size_t copy = by_rows_ ? (2 * m_ * inner_ * sizeof(T) + 255) / 256 * 256 : 0;
-    auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copy + products));
+    copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
+    const std::size_t copies_of_blocks = by_rows_ ? copies * copy_size_ * sizeof(T) : 0;
+    auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products));
     source_ = reinterpret_cast<std::int32_t*>(memory);
     displaced_to_ = source_ + k_;
+    counts_ = displaced_to_ + k_;
     panel_workspace_ = memory + lists;
-    panel_copy_ = reinterpret_cast<T*>(memory + lists + panel);
-    product_workspace_ = memory + lists + panel + copy;
+    copies_ = reinterpret_cast<T*>(memory + lists + panel);
+    product_workspace_ = memory + lists + panel + copies_of_blocks;
   }
 
   void run() {
     cuda::fill_bytes(info_.data, 0, sizeof(std::int32_t), q_.stream());
+    cuda::fill_bytes(counts_, 0, cuda::spared_counts * sizeof(std::int32_t), q_.stream());
     q_.blas();
-    if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
     factor();
     if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
   }
@@ -102,144 +107,188 @@ class NativeLu {
   struct Block {
     Range columns;
     std::int64_t inner;
-    int turn;  // which of two copies its panels have, if A is row-major
+    cuda::LuPanelShape first_shape, last_shape;  // of its panels
   };
 
+  Block block_of(Range K, std::int64_t inner) const {
+    const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
+    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin), cuda::lu_panel_shape<T>(m_ - last)};
+  }
+
+  /// The matrix, or columns of it, as they lie: (rows, columns) of the matrix are `data` from its first row and column on,
+  /// or its transpose.
+  struct Place {
+    View<T> data;
+    bool by_rows = false;
+    std::int64_t first_row = 0, first_column = 0;
+    View<T> operator()(Range rows, Range columns) const {
+      const Range r{rows.begin - first_row, rows.end - first_row},
+          c{columns.begin - first_column, columns.end - first_column};
+      return by_rows ? data(c, r) : data(r, c);
+    }
+  };
+  Place whole() const { return {A_, by_rows_}; }
+
+  /// Where block i is factored: its copy if A is row-major, with the rows of the block before, which are its part of U.
+  Place place_of(std::size_t i) const {
+    if (!by_rows_) return whole();
+    const Range K = blocks_[i].columns;
+    const std::int64_t first = i == 0 ? 0 : blocks_[i - 1].columns.begin, rows = m_ - first;
+    return {{copies_ + i % copies * copy_size_, rows, K.size(), copy_ld(rows)}, false, first, K.begin};
+  }
+  static std::int64_t copy_ld(std::int64_t rows) { return (rows + 3) / 4 * 4; }
+
   void factor() {
+    // what the first two blocks begin with is the matrix as it came
+    for (std::size_t i = 0; by_rows_ && i < std::min<std::size_t>(blocks_.size(), 2); ++i)
+      copy<T>(A_({0, m_}, blocks_[i].columns), place_of(i).data, q_);
     SideQueue panel_queue(q_, true);
     std::optional<SideQueue> soon_queue;
-    if (looks_further && by_rows_ && blocks_.size() > 2) soon_queue.emplace(q_, true);
+    if (by_rows_ && blocks_.size() > 2) soon_queue.emplace(q_, true);
     Queue& panels = panel_queue;
 
-    panel(blocks_[0], panels);
+    panel(blocks_[0], place_of(0), panels, &start_);
+    if (by_rows_) {
+      cuda::stream_wait_event(q_.stream(), start_.event());
+      cuda::transpose_in_place(Op::Trans, A_, q_);
+    }
     Event soon_updated, left_exchanged;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block K = blocks_[i];
       Range rest{K.columns.end, n_};
       q_.wait_for(panels.record());
-      if (is_copied(K)) copy_back(K, q_);
+      if (by_rows_) copy_back(i, q_);
+      panels_stay_ = panels_stay(i);
       if (i + 1 < blocks_.size()) {
         const Block next = blocks_[i + 1];
         rest.begin = next.columns.end;
         panels.wait_for(soon_updated);
-        update(K, next.columns, panels, false, is_copied(K));
-        panel(next, panels, &start_);
+        update(K, place_of(i), place_of(i + 1), next.columns, panels);
+        panel(next, place_of(i + 1), panels, &start_);
         if (rest.size() > 0) cuda::stream_wait_event(q_.stream(), start_.event());
       }
       if (soon_queue && i + 2 < blocks_.size()) {
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
         soon.wait_for(q_.record());  // the rest of the last step, K's way back, the panel's start
-        update(K, columns, soon);
+        update(K, whole(), whole(), columns, soon);
+        copy_to_place(i + 2, soon);
         soon_updated = soon.record();
-        exchange(K, {0, K.columns.begin}, soon);
+        exchange(K, whole(), {0, K.columns.begin}, soon);
         left_exchanged = soon.record();
         rest.begin = columns.end;
-        update(K, rest, q_, by_parts_);
+        update(K, whole(), whole(), rest, q_, true);
         q_.wait_for(soon_updated);
       } else {
-        update(K, rest, q_, by_parts_);
+        update(K, whole(), whole(), rest, q_, true);
         soon_updated = q_.record();
         q_.wait_for(left_exchanged);
-        exchange(K, {0, K.columns.begin}, q_);
+        exchange(K, whole(), {0, K.columns.begin}, q_);
       }
     }
+  }
+
+  /// Whether the panels of the next two blocks, which step i's update of the rest may run beside, find multiprocessors enough
+  /// where those of block i were: clusters that do not grow.
+  bool panels_stay(std::size_t i) const {
+    int most = cuda::lu_panel_places;
+    for (std::size_t j = i; j < std::min(i + 3, blocks_.size()); ++j)
+      for (const cuda::LuPanelShape& shape : {blocks_[j].first_shape, blocks_[j].last_shape}) {
+        if (!shape.cluster || shape.blocks > most) return false;
+        most = shape.blocks;
+      }
+    return true;
   }
 
   /// What the kernel's panel at K did to the rows.
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
-  /// P A(below, K) = L U. A block of one panel of a row-major matrix is left in its copy.
-  void panel(Block block, Queue& q, const cuda::Start* start = nullptr) {
-    const auto [K, inner, turn] = block;
+  /// P A(below, K) = L U, in its place.
+  void panel(const Block& block, const Place& A, Queue& q, const cuda::Start* start = nullptr) {
+    const auto& [K, inner, shape, last_shape] = block;
     if (K.size() <= inner) {
-      const View<T> columns = by_rows_ ? copy_of(block) : A_({K.begin, m_}, K);
-      if (by_rows_) cuda::transpose(Op::Trans, A_(K, {K.begin, m_}), columns, q);
-      cuda::lu_panel(columns, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_,
-                     cuda::lu_panel_shape<T>(columns.rows), start, q);
+      const View<T> columns = A({K.begin, m_}, K);
+      cuda::lu_panel(columns, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, shape, start, q);
       return;
     }
     const std::int64_t middle = K.begin + (K.size() / 2 + inner - 1) / inner * inner;
-    const Block left{{K.begin, middle}, inner, turn}, right{{middle, K.end}, inner, turn};
-    panel(left, q, start);
-    if (is_copied(left)) copy_back(left, q);
-    update(left, right.columns, q);
-    panel(right, q);
-    if (is_copied(right)) copy_back(right, q);
-    exchange(right, left.columns, q);
+    const Block left = block_of({K.begin, middle}, inner), right = block_of({middle, K.end}, inner);
+    panel(left, A, q, start);
+    update(left, A, A, right.columns, q);
+    panel(right, A, q);
+    exchange(right, A, left.columns, q);
   }
-  bool is_copied(const Block& block) const { return by_rows_ && block.columns.size() <= block.inner; }
-  /// The columns from their diagonal on.
-  View<T> copy_of(const Block& block) const {
-    const std::int64_t rows = m_ - block.columns.begin;
-    return {panel_copy_ + block.turn * m_ * inner_, rows, block.columns.size(), rows};
+  /// Block i from the row-major matrix to its place, and back.
+  void copy_to_place(std::size_t i, Queue& q) {
+    const Place to = place_of(i);
+    cuda::transpose(Op::Trans, whole()({to.first_row, m_}, blocks_[i].columns), to.data, q);
   }
-  void copy_back(const Block& block, Queue& q) {
-    cuda::transpose(Op::Trans, copy_of(block), A_(block.columns, {block.columns.begin, m_}), q);
+  void copy_back(std::size_t i, Queue& q) {
+    const Place from = place_of(i);
+    cuda::transpose(Op::Trans, from.data, whole()({from.first_row, m_}, blocks_[i].columns), q);
   }
 
   /// The rows of `columns` as the panels within the block exchanged them.
-  void exchange(Block block, Range columns, Queue& q) {
+  void exchange(const Block& block, const Place& A, Range columns, Queue& q) {
     if (columns.size() <= 0) return;
-    const auto [K, inner, turn] = block;
+    const Range K = block.columns;
+    const std::int64_t inner = block.inner;
     for (std::int64_t i = K.begin; i < K.end; i += inner) {
       const Range part{i, std::min(i + inner, K.end)};
-      if (by_rows_)
-        cuda::exchange_columns(A_(columns, {i, m_}), exchange_of(part), q);
+      if (A.by_rows)
+        cuda::exchange_columns(A({i, m_}, columns), exchange_of(part), q);
       else
-        cuda::exchange_rows(A_({i, m_}, columns), exchange_of(part), q);
+        cuda::exchange_rows(A({i, m_}, columns), exchange_of(part), q);
     }
   }
 
-  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block; `copied`: with L in the block's copy.
-  void update(Block block, Range columns, Queue& q, bool by_parts = false, bool copied = false) {
+  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L.
+  void update(const Block& block, const Place& L, const Place& A, Range columns, Queue& q, bool of_rest = false) {
     if (columns.size() <= 0) return;
-    const auto [K, inner, turn] = block;
+    const Range K = block.columns;
+    const std::int64_t inner = block.inner;
     cuda::RowExchange rows = exchange_of(K);
     const bool many = columns.size() > cuda::exchange_solve_few && K.size() > inner;
     if (inner > solve_rows_ || many) {
-      exchange(block, columns, q);
+      exchange(block, A, columns, q);
       rows.rows = 0;
     }
     for (std::int64_t i = K.begin; i < K.end; i += solve_rows_) {
-      const Range part{i, std::min(i + solve_rows_, K.end)}, below{i, m_};
-      const Range here{i - K.begin, part.end - K.begin};
-      cuda::exchange_solve(copied ? copy_of(block)(here, here) : A_(part, part), by_rows_ && !copied,
-                           by_rows_ ? A_(columns, below) : A_(below, columns), by_rows_, rows, inner, q);
+      const Range part{i, std::min(i + solve_rows_, K.end)};
+      cuda::exchange_solve(L(part, part), L.by_rows, A({i, m_}, columns), A.by_rows, rows, inner, q);
       rows.rows = 0;  // all parts at once
-      subtract(block, part, {part.end, K.end}, columns, q, false, copied);
+      subtract(L, A, part, {part.end, K.end}, columns, q, false);
     }
-    subtract(block, K, {K.end, m_}, columns, q, by_parts, copied);
+    subtract(L, A, K, {K.end, m_}, columns, q, of_rest);
   }
 
-  /// A(rows, columns) -= A(rows, K) A(K, columns), K being columns of the block.
-  void subtract(const Block& block, Range K, Range rows, Range columns, Queue& q, bool by_parts, bool copied) {
+  /// A(rows, columns) -= L(rows, K) A(K, columns)
+  void subtract(const Place& L, const Place& A, Range K, Range rows, Range columns, Queue& q, bool of_rest) {
     if (rows.size() <= 0) return;
+    const View<T> L21 = L(rows, K), U = A(K, columns), result = A(rows, columns);
     // row-major: the product of the transposes
-    const View<T> left = by_rows_ ? A_(columns, K) : A_(rows, K), right = by_rows_ ? A_(K, rows) : A_(K, columns),
-                  result = by_rows_ ? A_(columns, rows) : A_(rows, columns);
-    if (copied) {
-      const std::int64_t first = block.columns.begin;
-      const View<T> L = copy_of(block)({rows.begin - first, rows.end - first}, {K.begin - first, K.end - first});
-      return cuda::gemm(Op::NoTrans, Op::Trans, T(-1), left, L, T(1), result, q);
-    }
-    const Side guarded = by_rows_ ? Side::Left : Side::Right;  // U may have small columns
-    if (by_parts && std::min(rows.size(), columns.size()) >= least) {
+    const View<T> left = A.by_rows ? U : L21, right = A.by_rows ? L21 : U;
+    const Side guarded = A.by_rows ? Side::Left : Side::Right;  // U may have small columns
+    if (of_rest && by_parts_ && std::min(rows.size(), columns.size()) >= least) {
       if constexpr (std::is_same_v<T, float>)
         return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
       else if constexpr (is_complex<T>)
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
     }
-    if constexpr (std::is_same_v<T, double>)
-      if (K.size() <= overlapped_most_depth && std::min(rows.size(), columns.size()) >= overlapped_least &&
-          cuda::gemm_overlapped_possible(left, right, result, q))
-        return cuda::gemm_overlapped(-1, left, right, result, q, {panel_multiprocessors});
+    if constexpr (std::is_same_v<T, double>) {
+      const bool stays = of_rest && panels_stay_;
+      if (K.size() <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
+          std::min(rows.size(), columns.size()) >= overlapped_least &&
+          cuda::gemm_overlapped_possible(left, right, result, q)) {
+        cuda::Spared spared;
+        if (stays) spared = {panel_multiprocessors, cuda::lu_panel_places_in(panel_workspace_), counts_};
+        return cuda::gemm_overlapped(-1, left, right, result, q, spared);
+      }
+    }
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
-  // Whether the columns of the panel after the next have a queue: in double precision, where the products decide.
-  static constexpr bool looks_further = !single;
   static constexpr std::int64_t least = single ? by_parts_least : as_real_least;
 
   /// Single precision by parts unless math is strict, complex matrices of both precisions as real ones.
@@ -264,9 +313,12 @@ class NativeLu {
   std::int64_t m_, n_, k_, nb_ = 0, inner_ = 0;  // the widest block and panel
   std::int64_t solve_rows_ = 0;                  // of L11 at once
   std::vector<Block> blocks_;
-  std::int32_t *source_ = nullptr, *displaced_to_ = nullptr;
+  std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
+  bool panels_stay_ = false;  // in the present step
   void *panel_workspace_ = nullptr, *product_workspace_ = nullptr;
-  T* panel_copy_ = nullptr;
+  T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
+  static constexpr std::size_t copies = 3;
+  std::int64_t copy_size_ = 0;  // elements
   bool by_parts_ = false, by_rows_ = false;
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
 };

@@ -29,7 +29,8 @@ class Capture : public Everywhere {
   }
 };
 INSTANTIATE_TEST_SUITE_P(On, Capture,
-                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::real, Type::double_complex)),
+                         testing::Combine(testing::Values(places()[2]),
+                                          testing::Values(Type::real, Type::double_complex)),
                          instance_name);
 
 TEST_P(Capture, CopiesAndProductsAreReplayed) {
@@ -68,8 +69,12 @@ TEST_P(Capture, WhatCannotBeCapturedIsAnErrorAndEverythingWorksAfterwards) {
     Matrix<std::int32_t> ipiv(n, 1, q());
     const std::vector<std::function<void()>> waiting = {
         [&] { q().wait(); },
-        [&] { to_host<T>(A, {host.data(), n, n, n}, q()); },
-        [&] { to_host<T>(A({0, 2}, {0, 2}), {host.data(), 2, 2, n}, q()); },
+        [&] {
+          to_host<T>(A, {host.data(), n, n, n}, q());
+        },
+        [&] {
+          to_host<T>(A({0, 2}, {0, 2}), {host.data(), 2, 2, n}, q());
+        },
         [&] { lange<T>(Norm::Fro, A, q()); },
         [&] { getrf<T>(F, ipiv, q()); },  // for info
         [&] { getrf<T>(F, ipiv, q(), {Method::hybrid}); },
@@ -120,12 +125,76 @@ TEST_P(Capture, NativeLuIsReplayed) {
   });
 }
 
+/// A queue whose workspace is too small when the capture begins: what it takes then is its own, and not the graph's.
+TEST_P(Capture, AWorkspaceTakenInACaptureOutlivesTheGraph) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 300;
+    const Dense<T> a = random<T>(n, n, 5);
+    Matrix<T> A = upload(a, q());
+    Matrix<std::int32_t> ipiv(n, 1, q()), info(1, 1, q());
+    const auto factor = [&](std::int64_t size) {
+      getrf<T>(A({0, size}, {0, size}), ipiv({0, size}, {0, 1}), info.view(), q(), {Method::native, 32});
+    };
+    auto work = [&] { factor(n); };
+    factor(100);  // warm: the cuBLAS handles exist
+    to_device<T>({a.data(), n, n, n}, A, q());
+    begin();
+    work();
+    cudaGraphExec_t graph = end();
+    ASSERT_NE(graph, nullptr) << "a native LU that needs more workspace cannot be captured";
+    ASSERT_CUDA(cudaGraphLaunch(graph, stream()));
+    const Dense<T> LU = download<T>(A, q());
+    ASSERT_CUDA(cudaGraphExecDestroy(graph));
+    to_device<T>({a.data(), n, n, n}, A, q());
+    work();
+    expect_same(download<T>(A, q()), LU, "after the graph is gone");
+  });
+}
+
+class LargeCapture : public Capture {};
+INSTANTIATE_TEST_SUITE_P(On, LargeCapture,
+                         testing::Combine(testing::Values(places()[2]),
+                                          testing::Values(Type::real, Type::double_precision)),
+                         instance_name);
+
+/// Row-major meanwhile, with three queues.
+TEST_P(LargeCapture, NativeLuIsReplayed) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 6101;
+    Matrix<T> first(n, n, q()), A(n, n, q());
+    Matrix<std::int32_t> ipiv(n, 1, q()), info(1, 1, q());
+    Rng rng(q(), Generator::philox, 6);
+    auto work = [&] {
+      copy<T>(first, A, q());
+      getrf<T>(A, ipiv, info.view(), q(), {Method::native});
+    };
+    work();  // warm
+    q().wait();
+    begin();
+    work();
+    cudaGraphExec_t graph = end();
+    ASSERT_NE(graph, nullptr) << "a warm native LU cannot be captured";
+    for (int time = 0; time < 2; ++time) {
+      rng.uniform<T>(-1, 1, first, q());
+      work();
+      const Dense<T> LU = download<T>(A, q());
+      const Dense<std::int32_t> pivots = download<std::int32_t>(ipiv, q());
+      laset<T>(Uplo::General, 7, 7, A, q());
+      ASSERT_CUDA(cudaGraphLaunch(graph, stream()));
+      expect_same(download<T>(A, q()), LU, "the graph's LU");
+      expect_same(download<std::int32_t>(ipiv, q()), pivots, "the graph's pivots");
+    }
+    ASSERT_CUDA(cudaGraphExecDestroy(graph));
+  });
+}
+
 __global__ void add_one(double* x, int n) {
   if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n) x[i] += 1;
 }
 
 class Gpu : public Everywhere {};
-INSTANTIATE_TEST_SUITE_P(On, Gpu, testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
+INSTANTIATE_TEST_SUITE_P(On, Gpu,
+                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
                          instance_name);
 
 TEST_P(Gpu, AKernelOfTheCallersWorksOnTheRawPointerAndStream) {
