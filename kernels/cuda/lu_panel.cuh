@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "kernels/cuda/lu_panel_kernel.cuh"
@@ -81,6 +83,26 @@ constexpr std::size_t slot_bytes = aligned(turns* max_blocks * sizeof(Slot<E, wi
 constexpr std::size_t counter_bytes = 256;
 static_assert(lu_panel_places_at + lu_panel_places * sizeof(std::int32_t) <= counter_bytes);
 
+/// What the shapes depend on, of the current device; asked once, since a factorization wants many shapes before it begins.
+struct Machine {
+  bool clusters = false;
+  int processors = 0;
+};
+template <class E>
+Machine machine_of() {
+  static std::mutex mutex;
+  static std::map<int, Machine> known;
+  int device = 0;
+  check(cudaGetDevice(&device), "lu_panel");
+  const std::lock_guard lock(mutex);
+  Machine& machine = known[device];
+  if (machine.processors == 0) {
+    machine.clusters = clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>);
+    check(cudaDeviceGetAttribute(&machine.processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
+  }
+  return machine;
+}
+
 }  // namespace devobj::cuda::lu
 
 namespace devobj::cuda {
@@ -99,18 +121,16 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   };
   one_block(1);
   if (!is_complex<T>) one_block(2);
-  if (clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>))
+  const Machine machine = machine_of<E>();
+  if (machine.clusters)
     for (int rows : {1, 2, 3, 4}) {  // blocks without rows would be waited for
       const std::int64_t blocks = std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
       if (blocks <= max_cluster) add(rows, blocks, true);
     }
   if (is_complex<T>) one_block(2);
-  int device = 0, processors = 0;
-  check(cudaGetDevice(&device), "lu_panel");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
   for (int rows : {2, 4, 8, 16}) {
     const std::int64_t blocks = std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
-    if (blocks <= std::min(processors, max_blocks)) add(rows, blocks, false);
+    if (blocks <= std::min(machine.processors, max_blocks)) add(rows, blocks, false);
   }
   return shapes;
 }
