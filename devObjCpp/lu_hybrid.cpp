@@ -105,10 +105,10 @@ std::int64_t getrf_hybrid(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOption
   auto fetch = [&](Range K, Range below, void* buffer) {
     View<T> panel(leaving.data, below.size(), K.size());
     transpose(Op::Trans, At(K, below), panel, q);
-    copies.wait_for(q.record());
+    copies.wait_for(q.record(false));
     timer.on_queue(&HybridReport::copy, copies,
                    [&] { receive(panel, static_cast<T*>(buffer), panel.rows, copies); });
-    return copies.record();
+    return copies.record(false);
   };
 
   std::int64_t info = 0;
@@ -133,7 +133,7 @@ std::int64_t getrf_hybrid(View<T> A, View<std::int32_t> ipiv, Queue& q, LuOption
       send(static_cast<const unsigned char*>(buffer), bytes,
            View<unsigned char>(static_cast<unsigned char*>(arrived.data()), bytes, 1), copies);
     });
-    q.wait_for(copies.record());
+    q.wait_for(copies.record(false));
 
     // A(K and below, :) = P A(K and below, :), with the factored panel in its place
     void* on_device = arrived.data();

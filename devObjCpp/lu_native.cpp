@@ -156,7 +156,7 @@ class NativeLu {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block K = blocks_[i];
       Range rest{K.columns.end, n_};
-      q_.wait_for(panels.record());
+      q_.wait_for(panels.record(false));
       if (by_rows_) copy_back(i, q_);
       panels_stay_ = panels_stay(i);
       if (i + 1 < blocks_.size()) {
@@ -170,18 +170,18 @@ class NativeLu {
       if (soon_queue && i + 2 < blocks_.size()) {
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
-        soon.wait_for(q_.record());  // the rest of the last step, K's way back, the panel's start
+        soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
         update(K, whole(), whole(), columns, soon);
         copy_to_place(i + 2, soon);
-        soon_updated = soon.record();
+        soon_updated = soon.record(false);
         exchange(K, whole(), {0, K.columns.begin}, soon);
-        left_exchanged = soon.record();
+        left_exchanged = soon.record(false);
         rest.begin = columns.end;
         update(K, whole(), whole(), rest, q_, true);
         q_.wait_for(soon_updated);
       } else {
         update(K, whole(), whole(), rest, q_, true);
-        soon_updated = q_.record();
+        soon_updated = q_.record(false);
         q_.wait_for(left_exchanged);
         exchange(K, whole(), {0, K.columns.begin}, q_);
       }

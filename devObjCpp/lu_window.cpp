@@ -66,13 +66,13 @@ class WindowLu {
       const std::int64_t b = block_of(t);
       const bool first = t == panels_of(b).begin, last = t + 1 == panels_of(b).end;
       const Range K = columns(t), own = own_columns(t), ahead{columns_of_block(b).end, columns_of_block(b + 1).end};
-      const Event panel_done = panels.record();
+      const Event panel_done = panels.record(false);
 
       lefts.wait_for(panel_done);
       lefts.wait_for(own_before);
       if (first) lefts.wait_for(carry_before);
       left(t, {next_rows(t).end, n_}, lefts);
-      const Event left_done = lefts.record();
+      const Event left_done = lefts.record(false);
 
       if (t + 1 < panels_) {
         panels.wait_for(own_before);
@@ -80,7 +80,7 @@ class WindowLu {
         if (last) panels.wait_for(rest_before);
         eliminate(t, columns(t + 1), panels);
       }
-      const Event next_done = panels.record();
+      const Event next_done = panels.record(false);
       if (t + 1 < panels_) panel(t + 1, panels);
 
       Event own_done;
@@ -91,7 +91,7 @@ class WindowLu {
         owns.wait_for(next_done);
         owns.wait_for(left_done);
         subtract({next_rows(t).end, n_}, K, own, owns);
-        own_done = owns.record();
+        own_done = owns.record(false);
       }
 
       aheads.wait_for(panel_done);
@@ -102,7 +102,7 @@ class WindowLu {
       if (last) aheads.wait_for(next_done);
       subtract({next_rows(t).end, band_end(b)}, K, ahead, aheads);
       own_before = own_done;
-      ahead_before = aheads.record();
+      ahead_before = aheads.record(false);
 
       trails.wait_for(next_done);
       trails.wait_for(own_done);
@@ -112,16 +112,16 @@ class WindowLu {
 
       if (!last) continue;
       update({band_end(b), n_}, b, ahead, carry_parts_, aheads);
-      carry_before = aheads.record();
+      carry_before = aheads.record(false);
 
       const Range soon = columns_of_block(b + 2), below{columns_of_block(b).end, n_};
       q_.wait_for(left_done);
-      q_.wait_for(trails.record());
+      q_.wait_for(trails.record(false));
       upper(b, {soon.begin, n_}, q_);
       update(below, b, soon, parts_, q_);
-      rest_before = q_.record();
+      rest_before = q_.record(false);
       update(below, b, {soon.end, n_}, parts_, q_, for_panels);
-      behind.wait_for(q_.record());
+      behind.wait_for(q_.record(false));
       exchanges_left(b, behind);
     }
   }

@@ -149,7 +149,7 @@ void geqrf_blocked(View<T> A, View<T> tau, Queue& q, QrOptions options, std::opt
   panels.warm(ahead);
 
   panels.factor({0, rows_end(nb)}, {0, nb}, ahead);
-  q.wait_for(ahead.record());
+  q.wait_for(ahead.record(false));
   for (std::int64_t j = 0; j < k; j += nb) {
     const Range K{j, std::min(j + nb, k)}, below{j, rows_end(K.end)};
     const Range next{K.end, std::max(K.end, std::min(K.end + nb, k))}, under{K.end, rows_end(next.end)};
@@ -161,12 +161,12 @@ void geqrf_blocked(View<T> A, View<T> tau, Queue& q, QrOptions options, std::opt
     block.apply_adjoint(A(below, next), q);
     // panel
     if (next.size() > 0) {
-      ahead.wait_for(q.record());
+      ahead.wait_for(q.record(false));
       panels.factor(under, next, ahead);
     }
     // rest
     block.apply_adjoint(A(below, rest), q);
-    if (next.size() > 0) q.wait_for(ahead.record());
+    if (next.size() > 0) q.wait_for(ahead.record(false));
   }
 }
 

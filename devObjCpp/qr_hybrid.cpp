@@ -46,9 +46,9 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
 
   // Brings columns K of A, rows `below`, to the CPU; the event is the panel's arrival.
   auto fetch = [&](Range K, Range below, T* buffer) {
-    copies.wait_for(q.record());
+    copies.wait_for(q.record(false));
     timer.on_queue(&HybridReport::copy, copies, [&] { receive(A(below, K), buffer, below.size(), copies); });
-    return copies.record();
+    return copies.record(false);
   };
 
   Event panel_here = fetch({0, nb}, {0, m}, pinned[0].as<T>());
@@ -65,7 +65,7 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
       send(panel, below.size(), A(below, K), copies);
       send(taus + j, w, device_tau(K, {0, 1}), copies);
     });
-    q.wait_for(copies.record());
+    q.wait_for(copies.record(false));
 
     const Range next{K.end, std::max(K.end, std::min(K.end + nb, k))}, rest{next.end, n}, first{0, w};
     if (K.end == n) continue;

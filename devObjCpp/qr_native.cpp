@@ -61,16 +61,16 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     const bool by_strips = panels.applies_strips(K, next.size(), q);
     Event has_triangle;
     if (by_strips && !panels.is_one_strip(K, q)) {
-      triangles.wait_for(first.record());
+      triangles.wait_for(first.record(false));
       panels.make_triangle(turn, K, triangles);
-      has_triangle = triangles.record();
+      has_triangle = triangles.record(false);
     } else {
       panels.make_triangle(turn, K, first);
     }
     // next
     first.wait_for(rest_done);
     if (next.size() > 0) panels.apply_next(turn, K, next, by_strips, first);
-    const Event ready = first.record();
+    const Event ready = first.record(false);
     // panel
     std::int64_t done = 0;
     turn = 1 - turn;
@@ -81,7 +81,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     if (rest.size() > 0)
       reflect_left(adjoint<T>, V, Tri, A(below, rest), View<T>(W.data, K.size(), rest.size()),
                    View<T>(TW.data, K.size(), rest.size()), q, parts);
-    rest_done = q.record();
+    rest_done = q.record(false);
     if (next.size() > 0) panels.end(turn, next, done, first);
     if (next.size() == 0) break;
     K = next;

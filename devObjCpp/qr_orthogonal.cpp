@@ -57,9 +57,9 @@ void BlockReflectors<T>::for_each(std::int64_t count, Vectors vectors, Factors f
     if (i + 1 < count) {
       // its memory was that of i - 1, which the queue has been given before
       Queue& beside = *side;
-      beside.wait_for(q_.record());
+      beside.wait_for(q_.record(false));
       two_[(i + 1) % 2].load(vectors(i + 1), factors(i + 1), beside);
-      next_ready = beside.record();
+      next_ready = beside.record(false);
     }
     now_ = &two_[i % 2];
     use(i);

@@ -17,11 +17,11 @@ class Beside {
   Queue& queue() { return side_ ? side_->queue() : q_; }
   /// What is now in the main queue comes before what follows beside it.
   void after_main() {
-    if (side_) queue().wait_for(q_.record());
+    if (side_) queue().wait_for(q_.record(false));
   }
   /// What is now beside comes before what follows in the main queue, `slots` calls later.
   void done(Event& event) {
-    if (side_) event = queue().record();
+    if (side_) event = queue().record(false);
   }
   void main_after(const Event& event) {
     if (side_) q_.wait_for(event);

@@ -50,6 +50,8 @@ bool Event::ready() const { return !impl_ || impl_->ready(); }
 double Event::milliseconds_since(const Event& earlier) const {
   if constexpr (cuda_built)
     if (impl_ && earlier.impl_ && impl_->cuda_event != nullptr && earlier.impl_->cuda_event != nullptr) {
+      if (!impl_->timed || !earlier.impl_->timed)
+        fail(Status::not_supported, "Event::milliseconds_since: an event was recorded without a time");
       wait();
       return cuda::event_milliseconds(earlier.impl_->cuda_event, impl_->cuda_event);
     }
@@ -228,13 +230,14 @@ void Queue::wait() {
   if (std::exception_ptr error = impl_->worker->take_error()) std::rethrow_exception(error);
 }
 
-Event Queue::record() {
+Event Queue::record(bool timed) {
   Event event;
   event.impl_ = std::make_shared<Event::Impl>();
   if constexpr (cuda_built)
     if (on_cuda_) {
       cuda::DeviceScope scope(impl_->device);
-      event.impl_->cuda_event = cuda::event_create();
+      event.impl_->timed = timed;
+      event.impl_->cuda_event = timed ? cuda::event_create() : cuda::untimed_event_create();
       cuda::event_record(event.impl_->cuda_event, impl_->stream);
       return event;
     }
@@ -268,12 +271,12 @@ SideQueue::SideQueue(Queue& parent, bool high_priority) : parent_(parent), high_
     side_ = std::make_unique<Queue>(parent.backend(), QueueOptions{mode, high_priority, parent.on_cuda_ ? parent.device() : -1});
     idle.reserve(idle.size() + 4);  // so that the destructor's push_back cannot throw
   }
-  side_->wait_for(parent.record());
+  side_->wait_for(parent.record(false));
 }
 
 SideQueue::~SideQueue() {
   try {
-    const Event done = side_->record();
+    const Event done = side_->record(false);
     if (HostWorker* parent = parent_.impl_->worker.get()) {
       // An error of the side queue becomes the parent's; if that has one already, it is the one that counts.
       parent->enqueue("side queue", [done, parent, side = side_->impl_] {

@@ -27,6 +27,7 @@ struct Event::Impl {
   void wait_for_success();
 
   void* cuda_event = nullptr;
+  bool timed = true;
   std::mutex mutex;
   std::condition_variable reached;
   bool done = false;

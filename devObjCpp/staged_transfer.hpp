@@ -67,7 +67,7 @@ class Stages {
     PinnedBuffer buffer;
     void* copied = nullptr;  // an event without a time: that costs the GPU a microsecond or two more
     void record(Queue& q) {
-      if (copied == nullptr) copied = cuda::start_event_create();
+      if (copied == nullptr) copied = cuda::untimed_event_create();
       cuda::event_record(copied, q.stream());
     }
     ~Stage() {

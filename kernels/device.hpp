@@ -52,8 +52,8 @@ void* sparse_create(void* stream);
 void sparse_destroy(void* handle) noexcept;
 
 void* event_create();
-/// An event that a kernel launch can mark as begun; it has no time.
-void* start_event_create();
+/// An event without a time: streams wait for it sooner, and a kernel launch can mark it as begun.
+void* untimed_event_create();
 void event_destroy(void* event) noexcept;
 void event_record(void* event, void* stream);
 void event_wait(void* event);

@@ -38,7 +38,7 @@ struct RowExchange {
 /// kernel, which needs many at once, is waiting for.
 class Start {
  public:
-  Start() : event_(start_event_create()) {}
+  Start() : event_(untimed_event_create()) {}
   ~Start() { event_destroy(event_); }
   Start(const Start&) = delete;
   Start& operator=(const Start&) = delete;

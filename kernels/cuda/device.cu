@@ -204,7 +204,7 @@ void* event_create() {
   check(cudaEventCreate(&event), "cudaEventCreate");
   return event;
 }
-void* start_event_create() {
+void* untimed_event_create() {
   cudaEvent_t event = nullptr;
   check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
   return event;

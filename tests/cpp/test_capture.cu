@@ -197,6 +197,23 @@ INSTANTIATE_TEST_SUITE_P(On, Gpu,
                          testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
                          instance_name);
 
+TEST_P(Gpu, OnlyTimedEventsHaveATime) {
+  const Event before = q().record();
+  Matrix<double> A(500, 500, q());
+  laset<double>(Uplo::General, 1, 1, A, q());
+  const Event untimed = q().record(false), after = q().record();
+  EXPECT_GT(after.milliseconds_since(before), 0);
+  untimed.wait();
+  EXPECT_TRUE(untimed.ready());
+  for (auto [from, to] : {std::pair{before, untimed}, {untimed, after}})
+    try {
+      to.milliseconds_since(from);
+      ADD_FAILURE() << "an event without a time has one";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), Status::not_supported);
+    }
+}
+
 TEST_P(Gpu, AKernelOfTheCallersWorksOnTheRawPointerAndStream) {
   ASSERT_EQ(devobj_open(DEVOBJ_CUDA, -1), DEVOBJ_SUCCESS) << devobj_last_error();
   double x[5] = {1, 2, 3, 4, 5};

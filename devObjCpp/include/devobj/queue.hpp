@@ -26,7 +26,8 @@ class Event {
   Event() = default;
   void wait() const;          ///< Waits in the calling thread until the moment has come.
   bool ready() const;         ///< True if it has come; does not wait.
-  double milliseconds_since(const Event& earlier) const;  ///< Time between two events of CUDA queues. Waits.
+  /// Time between two timed events of CUDA queues. Waits. Error: not_supported for other events.
+  double milliseconds_since(const Event& earlier) const;
 
   struct Impl;
 
@@ -53,8 +54,8 @@ class Queue {
 
   /// Waits until all work is done. Throws the first error that occurred in it, with the routine it came from.
   void wait();
-  /// Marks this moment.
-  Event record();
+  /// Marks this moment. An event that is not `timed` has no milliseconds_since; a CUDA queue that waits for it goes on sooner.
+  Event record(bool timed = true);
   /// Later work of this queue starts after `event`; if the work before the event failed, it is left out, and the error is
   /// this queue's too. Does not wait.
   void wait_for(const Event& event);
