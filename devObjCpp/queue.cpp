@@ -122,8 +122,8 @@ Queue::Impl::~Impl() {
   worker.reset();
   if constexpr (cuda_built) {
     if (!alive()) return;
-    if (scratch != nullptr) cuda::release(scratch, stream);
-    for (void* workspace : workspaces) cuda::release(workspace, stream);
+    for (const Growing* memory : {&scratch, &workspace})
+      for (void* block : memory->blocks) cuda::release(block, stream);
     if (blas != nullptr) cuda::blas_destroy(blas);
     if (sparse != nullptr) cuda::sparse_destroy(sparse);
     if (stream != nullptr) cuda::stream_destroy(stream);
@@ -174,18 +174,21 @@ void* own_memory(std::size_t bytes, const Queue::Impl& impl) {
   return memory;
 }
 
+void* at_least(std::size_t bytes, Queue::Impl::Growing& memory, const Queue::Impl& impl) {
+  auto& all = memory.blocks;
+  if (all.empty() || bytes > memory.bytes) {
+    bytes = std::bit_ceil(bytes);  // so that all together are at most twice the largest
+    all.reserve(all.size() + 1);
+    all.push_back(own_memory(bytes, impl));
+    memory.bytes = bytes;
+  }
+  return all.back();
+}
+
 }  // namespace
 
 void* Queue::workspace(std::size_t bytes) {
-  if (!on_cuda_) return nullptr;
-  auto& all = impl_->workspaces;
-  if (all.empty() || bytes > impl_->workspace_bytes) {
-    bytes = std::bit_ceil(bytes);  // so that all together are at most twice the largest
-    all.reserve(all.size() + 1);
-    all.push_back(own_memory(bytes, *impl_));
-    impl_->workspace_bytes = bytes;
-  }
-  return all.back();
+  return on_cuda_ ? at_least(bytes, impl_->workspace, *impl_) : nullptr;
 }
 
 void* Queue::sparse() const {
@@ -198,16 +201,8 @@ void* Queue::sparse() const {
 }
 
 void* Queue::scratch(std::size_t bytes) {
-  if constexpr (cuda_built)
-    if (on_cuda_ && (impl_->scratch == nullptr || bytes > impl_->scratch_bytes)) {
-      constexpr std::size_t least = 64 * 1024;
-      bytes = std::max(bytes, least);
-      void* larger = own_memory(bytes, *impl_);
-      if (impl_->scratch != nullptr) cuda::release(impl_->scratch, impl_->stream);
-      impl_->scratch = larger;
-      impl_->scratch_bytes = bytes;
-    }
-  return impl_->scratch;
+  constexpr std::size_t least = 64 * 1024;
+  return on_cuda_ ? at_least(std::max(bytes, least), impl_->scratch, *impl_) : nullptr;
 }
 
 void Queue::starts(const char* name) { injected::may_fail(name); }

@@ -73,10 +73,12 @@ struct Queue::Impl {
   void* blas = nullptr;
   void* sparse = nullptr;
   cuda::Context context;  ///< that stream, blas and memory belong to
-  void* scratch = nullptr;
-  std::size_t scratch_bytes = 0;
-  std::vector<void*> workspaces;  ///< the last one is the largest
-  std::size_t workspace_bytes = 0;
+  /// Memory that grows. What was taken before stays, since a captured graph may use it.
+  struct Growing {
+    std::vector<void*> blocks;  ///< the last one is the largest
+    std::size_t bytes = 0;      ///< that it has
+  };
+  Growing scratch, workspace;
   const char* last_launch = "queue";
   std::unique_ptr<HostWorker> worker;
   std::vector<std::unique_ptr<Queue>> side_queues[2];  ///< idle ones, by priority

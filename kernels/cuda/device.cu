@@ -249,7 +249,7 @@ void* allocate_outside_graphs(std::size_t bytes, int device, void* stream) noexc
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(as_stream(stream), &status) != cudaSuccess) cudaGetLastError();
   if (status == cudaStreamCaptureStatusNone) return allocate(bytes, device, stream);
-  // by a stream that is not captured, which a capture in this thread allows for in this mode
+  // through a stream that is not captured: in relaxed mode a thread may make one, and wait for it, during a capture
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   cudaThreadExchangeStreamCaptureMode(&mode);
   void* pointer = nullptr;
