@@ -8,7 +8,7 @@
 //          |   |     |      |                 rest   the same as `next` for all other columns, and the exchange of rows
 //          +---+-----+------+                        for the columns left of K
 //
-// Of a large square matrix a third queue takes the columns of the panel after the next out of `rest`, so that the next step's
+// Of a large square matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's
 // panel does not wait for the product of the rest.
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
@@ -38,8 +38,9 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
-// Rows and columns from which the update of the rest in double precision is by gemm_overlapped, and the depths up to which it
-// is: where its blocks come and go, and where they stay and leave multiprocessors to the panels, as many as a cluster has.
+// Rows and columns from which an update in double precision is by gemm_overlapped, and the depths up to which it is: where its
+// blocks come and go, and, for the update of the rest, where they stay and leave multiprocessors to the panels, as many as a
+// cluster has.
 constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256, overlapped_most_depth_staying = 1024;
 constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
@@ -84,7 +85,7 @@ class NativeLu {
     const std::size_t panel = aligned(cuda::lu_panel_workspace<T>(inner_));
     const std::size_t products = by_parts_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
     copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
-    const std::size_t copies_of_blocks = by_rows_ ? copies * copy_size_ * sizeof(T) : 0;
+    const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
     auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products));
     source_ = reinterpret_cast<std::int32_t*>(memory);
     displaced_to_ = source_ + k_;

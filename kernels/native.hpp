@@ -133,7 +133,8 @@ bool gemm_six_bf16_aligned(View<float> C);
 
 /// Multiprocessors that a product leaves to kernels on other queues: as many as `count`; those whose numbers are in
 /// `places`, lu_panel_places of them in device memory, first, so that a panel that was there can be there again. `counts`:
-/// with places, spared_counts numbers in device memory, zero before and after.
+/// with places, spared_counts numbers in device memory, zero before and after, of one product at a time. A product that has
+/// fewer tiles than there are multiprocessors for does not look at the places.
 struct Spared {
   int count = 0;
   const std::int32_t* places = nullptr;

@@ -60,7 +60,7 @@ struct Update {
   int depth_tiles;
   bool streamed;                // C, which is too large to stay in the L2 cache
   const std::int32_t* avoided;  // multiprocessors, or null
-  std::int32_t* counts;         // of clusters that left at once, that began, and that ended
+  std::int32_t* counts;         // of clusters that were where none should be, that were given a number, and that ended
 };
 
 /// A group's ring in shared memory, by its addresses: a stage is filled when its bytes are there, and empty when the

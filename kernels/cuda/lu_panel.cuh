@@ -82,6 +82,7 @@ constexpr std::size_t slot_bytes = aligned(turns* max_blocks * sizeof(Slot<E, wi
 // The grid's counter, and the places of a cluster.
 constexpr std::size_t counter_bytes = 256;
 static_assert(lu_panel_places_at + lu_panel_places * sizeof(std::int32_t) <= counter_bytes);
+static_assert(lu_panel_places >= max_cluster);
 
 /// What the shapes depend on, of the current device; asked once, since a factorization wants many shapes before it begins.
 struct Machine {
@@ -96,7 +97,7 @@ Machine machine_of() {
   check(cudaGetDevice(&device), "lu_panel");
   const std::lock_guard lock(mutex);
   Machine& machine = known[device];
-  if (machine.processors == 0) {
+  if (!machine.clusters) {  // no answer is remembered that may come from an error
     machine.clusters = clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>);
     check(cudaDeviceGetAttribute(&machine.processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
   }

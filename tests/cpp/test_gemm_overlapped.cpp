@@ -135,6 +135,14 @@ TEST_P(Overlapped, ManyTiles) {
           expect_same(product(A, B, C, -1, {spared, places.view().data, counts.view().data}), ours,
                       "beside multiprocessors " + std::to_string(first) + " + " + std::to_string(step) + " i");
         expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
+        if (n == 1) continue;  // fewer tiles than multiprocessors
+        // as if as many had left as may: the rest multiply where they are
+        Dense<std::int32_t> left = zeros;
+        left(0, 0) = 1000000;
+        to_device<std::int32_t>({left.data(), cuda::spared_counts, 1, cuda::spared_counts}, counts, q());
+        const Dense<double> result = product(A, B, C, -1, {16, places.view().data, counts.view().data});
+        expect_same(result, ours, "none may leave");
+        expect_same(download<std::int32_t>(counts, q()), zeros, "counts, none may leave");
       }
   }
 }
