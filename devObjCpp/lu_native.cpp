@@ -137,6 +137,7 @@ class NativeLu {
     const std::int64_t first = i == 0 ? 0 : blocks_[i - 1].columns.begin, rows = m_ - first;
     return {{copies_ + i % copies * copy_size_, rows, K.size(), copy_ld(rows)}, false, first, K.begin};
   }
+  /// Of a copy: its columns begin at multiples of 16 bytes.
   static std::int64_t copy_ld(std::int64_t rows) { return (rows + 3) / 4 * 4; }
 
   void factor() {
@@ -155,13 +156,13 @@ class NativeLu {
     }
     Event soon_updated, left_exchanged;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      const Block K = blocks_[i];
+      const Block& K = blocks_[i];
       Range rest{K.columns.end, n_};
       q_.wait_for(panels.record(false));
       if (by_rows_) copy_back(i, q_);
       panels_stay_ = panels_stay(i);
       if (i + 1 < blocks_.size()) {
-        const Block next = blocks_[i + 1];
+        const Block& next = blocks_[i + 1];
         rest.begin = next.columns.end;
         panels.wait_for(soon_updated);
         update(K, place_of(i), place_of(i + 1), next.columns, panels);

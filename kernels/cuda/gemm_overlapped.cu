@@ -59,8 +59,8 @@ struct Update {
   int sign;  // of alpha: the bit to be changed in a number's upper half, or none
   int depth_tiles;
   bool streamed;                // C, which is too large to stay in the L2 cache
-  const std::int32_t* avoided;  // multiprocessors, or null
-  std::int32_t* counts;         // of clusters that were where none should be, that were given a number, and that ended
+  const std::int32_t* places;  // multiprocessors to avoid, or null
+  std::int32_t* counts;        // of clusters that were where none should be, that were given a number, and that ended
 };
 
 /// A group's ring in shared memory, by its addresses: a stage is filled when its bytes are there, and empty when the
@@ -242,7 +242,7 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
 __device__ bool is_avoided(const Update& g) {
   const int here = multiprocessor();
   bool avoided = false;
-  for (int i = 0; i < lu_panel_places; ++i) avoided = avoided || __ldcg(g.avoided + i) == here;
+  for (int i = 0; i < lu_panel_places; ++i) avoided = avoided || __ldcg(g.places + i) == here;
   return avoided;
 }
 /// The cluster's number among those that multiply, or one that has no tiles. As many clusters as there are too many may
@@ -286,13 +286,13 @@ __global__ void __launch_bounds__(gemm_threads, 1)
       barrier_init(tile_of_C.read + 8 * group, warps);
     }
     barriers_ready();
-    if (g.avoided != nullptr) avoided = is_avoided(g);
+    if (g.places != nullptr) avoided = is_avoided(g);
   }
   cluster_arrive();
   cluster_wait();
   const int rank = cluster_rank();
   int cluster = blockIdx.x / blocks_beside;
-  if (g.avoided != nullptr) {
+  if (g.places != nullptr) {
     if (rank == 0 && threadIdx.x == 0) {
       number = begin_cluster(g, avoided || remote_load(&avoided, 1));
       remote_store(&number, 1, number);
@@ -321,7 +321,7 @@ __global__ void __launch_bounds__(gemm_threads, 1)
   // the other block may still write here, or arrive at this block's barriers
   cluster_arrive();
   cluster_wait();
-  if (g.avoided != nullptr && rank == 0 && threadIdx.x == 0) end_cluster(g);
+  if (g.places != nullptr && rank == 0 && threadIdx.x == 0) end_cluster(g);
 #endif
 }
 

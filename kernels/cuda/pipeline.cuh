@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/cuda_common.hpp"
 
 namespace devobj::cuda {
 

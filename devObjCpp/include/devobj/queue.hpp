@@ -65,7 +65,8 @@ class Queue {
   void* sparse() const;           ///< the cusparseHandle_t, likewise
 
   /// CUDA: at least `bytes` of device memory of the queue's own, for a result on its way to the host; it stays allocated as
-  /// long as the queue lives. What is in it lasts until the next call. Up to 64 KiB never need more than the first call's allocation. Error: out_of_memory.
+  /// long as the queue lives. What is in it lasts until the next call. Up to 64 KiB never need more than the first call's
+  /// allocation. Error: out_of_memory.
   void* scratch(std::size_t bytes);
   /// CUDA: at least `bytes` of device memory for what an algorithm keeps from its first step to its last. It stays
   /// allocated as long as the queue lives, also when a larger one is taken later, so that a captured graph remains valid.
