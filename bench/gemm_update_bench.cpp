@@ -1,17 +1,14 @@
-// Rates of C -= A B in double precision, for tuning: the library's kernel that adds to C beside its products, on all
-// multiprocessors or without the spared ones, and cuBLAS's product; the largest difference of both results in units of
-// sqrt(depth) eps.
+// Rates of C -= A B in double precision, real or complex, for tuning: the library's kernels that add to C beside their
+// products, on all multiprocessors or without the spared ones, and cuBLAS's product (complex matrices also as real ones);
+// the largest difference of both results in units of sqrt(depth) eps.
 //
-//   gemm-update-bench [m x n,...=8192x8192,...] [k=64,...] [reps=7] [spared=0]
-#include <cublas_v2.h>
-
+//   gemm-update-bench [m x n,...=8192x8192,...] [k=64,...] [reps=7] [spared=0] [types=d]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,38 +42,61 @@ double median_ms(int reps, Queue& q, F&& call) {
   return ms[ms.size() / 2];
 }
 
+/// The library's kernel for T.
+template <class T>
+bool possible([[maybe_unused]] View<T> A, [[maybe_unused]] View<T> B, View<T> C, Queue& q) {
+  if constexpr (is_complex<T>)
+    return cuda::gemm_3m_overlapped_possible(C, q);
+  else
+    return cuda::gemm_overlapped_possible(A, B, C, q);
+}
+template <class T>
+void update(View<T> A, View<T> B, View<T> C, int spared, Queue& q) {
+  if constexpr (is_complex<T>)
+    cuda::gemm_3m_overlapped(-1, A, B, C, q.workspace(cuda::gemm_3m_overlapped_workspace(C.rows, C.cols, A.cols)), q,
+                             {spared});
+  else
+    cuda::gemm_overlapped(-1, A, B, C, q, {spared});
+}
+
+template <class T>
 void measure(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spared, Queue& q) {
-  const auto host_A = bench::uniform<double>(m, k, 1), host_B = bench::uniform<double>(k, n, 2);
-  Matrix<double> A(m, k, q), B(k, n, q), C(m, n, q), D(m, n, q);
-  to_device<double>(HostArray<const double>(host_A.data.get(), m, k, m), A, q);
-  to_device<double>(HostArray<const double>(host_B.data.get(), k, n, k), B, q);
-  auto ours = [&](View<double> to) { cuda::gemm_overlapped(-1, A, B, to, q, {spared}); };
-  auto cublas = [&](View<double> to) {
-    const double minus = -1, one = 1;
-    const cublasStatus_t status =
-        cublasDgemm_64(static_cast<cublasHandle_t>(q.blas()), CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &minus, A.view().data,
-                       A.view().ld, B.view().data, B.view().ld, &one, to.data, to.ld);
-    if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error("cublasDgemm failed");
-  };
-  if (!cuda::gemm_overlapped_possible(A, B, C, q)) {
-    std::printf("%lld x %lld depth %lld: not possible here\n", static_cast<long long>(m), static_cast<long long>(n),
-                static_cast<long long>(k));
+  const auto host_A = bench::uniform<T>(m, k, 1), host_B = bench::uniform<T>(k, n, 2);
+  Matrix<T> A(m, k, q), B(k, n, q), C(m, n, q), D(m, n, q);
+  to_device<T>(HostArray<const T>(host_A.data.get(), m, k, m), A, q);
+  to_device<T>(HostArray<const T>(host_B.data.get(), k, n, k), B, q);
+  const std::string shape = std::string(is_complex<T> ? "z " : "d ") + std::to_string(m) + " x " + std::to_string(n) +
+                            " depth " + std::to_string(k);
+  if (!possible<T>(A, B, C, q)) {
+    std::printf("%s: not possible here\n", shape.c_str());
     return;
   }
-  laset<double>(Uplo::General, 0.5, 0.5, C, q);
-  laset<double>(Uplo::General, 0.5, 0.5, D, q);
+  auto ours = [&](View<T> to) { update<T>(A, B, to, spared, q); };
+  auto cublas = [&](View<T> to) { gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), to, q); };
+  laset<T>(Uplo::General, T(0.5), T(0.5), C, q);
+  laset<T>(Uplo::General, T(0.5), T(0.5), D, q);
   ours(C);
   cublas(D);
-  axpy<double>(-1, C, D, q);
+  axpy<T>(T(-1), C, D, q);
   const double difference =
-      lange<double>(Norm::Max, D, q) / (std::sqrt(double(k)) * std::numeric_limits<double>::epsilon());
+      lange<T>(Norm::Max, D, q) / (std::sqrt(double(k)) * std::numeric_limits<double>::epsilon());
   const double us = 1000 * median_ms(reps, q, [&] { ours(C); }),
                us_cublas = 1000 * median_ms(reps, q, [&] { cublas(C); });
-  const double flops = 2.0 * double(m) * double(n) * double(k);
-  std::printf(
-      "%lld x %lld depth %lld: %.1f us, %.1f Tflop/s; cuBLAS %.1f us, %.1f Tflop/s; ratio %.2f; difference %.2g\n",
-      static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k), us, flops / us / 1e6, us_cublas,
-      flops / us_cublas / 1e6, us_cublas / us, difference);
+  // operations of the plain product
+  const double flops = (is_complex<T> ? 8.0 : 2.0) * double(m) * double(n) * double(k);
+  std::printf("%s: %.1f us, %.1f Tflop/s; cuBLAS %.1f us, %.1f Tflop/s", shape.c_str(), us, flops / us / 1e6, us_cublas,
+              flops / us_cublas / 1e6);
+  if constexpr (is_complex<T>) {
+    void* const workspace = q.workspace(cuda::gemm_as_real_workspace<T>(m, n, k));
+    const double us_real = 1000 * median_ms(reps, q, [&] {
+      cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, Side::Right, workspace, q);
+    });
+    const double us_3m =
+        1000 * median_ms(reps, q, [&] { cuda::gemm_3m<T>(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q); });
+    std::printf("; as real %.1f us, %.1f Tflop/s; cuBLAS with three products %.1f us, %.1f Tflop/s", us_real,
+                flops / us_real / 1e6, us_3m, flops / us_3m / 1e6);
+  }
+  std::printf("; ratio %.2f; difference %.2g\n", us_cublas / us, difference);
   std::fflush(stdout);
 }
 
@@ -87,10 +107,15 @@ int main(int argc, char** argv) {
   const std::string depths = argc > 2 ? argv[2] : "64,128,256,512,1024";
   const int reps = argc > 3 ? std::atoi(argv[3]) : 7;
   const int spared = argc > 4 ? std::atoi(argv[4]) : 0;
+  const std::string types = argc > 5 ? argv[5] : "d";
   Queue q(Backend::cuda);
   for (const std::string& shape : items(shapes))
     for (const std::string& depth : items(depths)) {
       const std::int64_t m = std::stoll(shape), n = std::stoll(shape.substr(shape.find('x') + 1));
-      measure(m, n, std::stoll(depth), reps, spared, q);
+      for (const char type : types)
+        if (type == 'z')
+          measure<std::complex<double>>(m, n, std::stoll(depth), reps, spared, q);
+        else
+          measure<double>(m, n, std::stoll(depth), reps, spared, q);
     }
 }

@@ -2,7 +2,6 @@
 //
 //   qr-panel-bench panel [types=sdcz] [m=500,...] [warps=0,4,8] [blocks=0,...] [groups=0,...] [reps=20]
 //   qr-panel-bench tall  [types=sdcz] [m=...] [reps=20]
-//   qr-panel-bench orgqr [types=d] [n=1000,...]
 //   qr-panel-bench gemm  [types=d] [n=1000,...] [k=64,128,256,512]
 //   qr-panel-bench reflect [types=sdcz] [m=...] [k=32,64] [columns=32,64,128] [reps=20]
 //
@@ -116,28 +115,6 @@ void tall(char type, const Options& o, Queue& q) {
   }
 }
 
-/// orgqr of a square matrix and ormqr with as many columns, beside the product of square matrices.
-template <class T>
-void orthogonal(char type, const Options& o, Queue& q) {
-  for (const long n : o.n) {
-    Matrix<T> A = random_matrix<T>(n, n, q), F(n, n, q), Q(n, n, q), tau(n, 1, q);
-    const double product = median_us(q, 3, [&] { gemm<T>(Op::NoTrans, Op::NoTrans, T(1), A, A, T(0), Q, q); });
-    copy<T>(A, F, q);
-    geqrf<T>(F, tau, q, {Method::native});
-    const double copies = median_us(q, 3, [&] { copy<T>(F, Q, q); });
-    const double org = median_us(q, 3,
-                                 [&] {
-                                   copy<T>(F, Q, q);
-                                   orgqr<T>(Q, tau, q);
-                                 }) -
-                       copies;
-    const double orm = median_us(q, 3, [&] { ormqr<T>(Side::Left, adjoint<T>, F, tau, A, q); });
-    const double unit = (is_complex<T> ? 4.0 : 1.0) * n * n * n / 1e6;
-    std::printf("orgqr %c n=%ld: %.0f us, %.1f Tflop/s; ormqr %.0f us, %.1f; gemm %.0f us, %.1f\n", type, n, org,
-                4 * unit / 3 / org, orm, 2 * unit / orm, product, 2 * unit / product);
-  }
-}
-
 /// The reflector of a strip on some columns.
 template <class T>
 void reflect(char type, const Options& o, Queue& q) {
@@ -209,8 +186,6 @@ int main(int argc, char** argv) try {
       tall<T>(type, o, q);
     else if (mode == "reflect")
       reflect<T>(type, o, q);
-    else if (mode == "orgqr")
-      orthogonal<T>(type, o, q);
     else
       panel<T>(type, o, q);
   };

@@ -6,6 +6,7 @@
 #include "devobj/lu.hpp"
 #include "lu_method.hpp"
 #include "lu_pivots.hpp"
+#include "kernels/native.hpp"
 #include "products_by_parts.hpp"
 
 namespace devobj {
@@ -28,7 +29,33 @@ Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queu
   return {ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q)};
 }
 
-/// B = op(A)^-1 B, A triangular (letters in trsm's order). With products by parts by blocks, as long as the part of B
+/// Of complex<double>: rows of a triangle that BLAS's trsm solves as a whole, and right-hand sides from which halves are faster.
+constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096;
+
+/// B = op(A)^-1 B, A triangular (letters in trsm's order). In double precision on a GPU by halves, whose products are of great
+/// depth, down to the triangles that trsm_block takes; so complex<double> with many right-hand sides; else by BLAS's trsm.
+template <class T>
+void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q) {
+  if constexpr (cuda_built && sizeof(real_t<T>) == 8)
+    if (q.on_cuda() && (!is_complex<T> || B.cols >= complex_least_columns)) {
+      std::int64_t least = complex_least;
+      if constexpr (!is_complex<T>) least = cuda::trsm_block_rows(q);
+      const std::int64_t n = A.rows, half = (n / 2 + least - 1) / least * least;
+      if (n > least) {
+        const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
+        const Range first = downwards ? Range{0, half} : Range{n - half, n},
+                    rest = downwards ? Range{half, n} : Range{0, n - half}, columns{0, B.cols};
+        solve_plainly(uplo, op, diag, A(first, first), B(first, columns), q);
+        gemm(op, Op::NoTrans, T(-1), op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), T(1),
+             B(rest, columns), q);
+        return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q);
+      }
+      if constexpr (!is_complex<T>) return cuda::trsm_block(uplo, op, diag, A, B, q);
+    }
+  trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
+}
+
+/// The same. With products by parts by blocks, as long as the part of B
 /// that a block of the solution still changes is large:
 ///
 ///     | L11      | | X1 |   | B1 |     X1 = L11^-1 B1
@@ -47,13 +74,13 @@ void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const So
       K.end = rest.begin = left.begin + by_parts_triangle;
     else
       K.begin = rest.end = left.end - by_parts_triangle;
-    trsm(Side::Left, uplo, op, diag, T(1), A(K, K), B(K, columns), q);
+    solve_plainly(uplo, op, diag, A(K, K), B(K, columns), q);
     // B(rest) -= op(A)(rest, K) B(K)
     const bool plain = op == Op::NoTrans;
     parts.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
     left = rest;
   }
-  trsm(Side::Left, uplo, op, diag, T(1), A(left, left), B(left, columns), q);
+  solve_plainly(uplo, op, diag, A(left, left), B(left, columns), q);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
-// ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and V^H C of these by three real
-// products (kernels/cuda/gemm_3m.cu): the thresholds, and the products in pieces of a depth that stays accurate. Everywhere
-// else a ProductsByParts is off, and the algorithms call gemm.
+// ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and these by three real products
+// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu): the thresholds, and the products in pieces of a depth that
+// stays accurate. Everywhere else a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline constexpr std::int64_t by_parts_least_width = 256;
 inline constexpr std::int64_t as_real_least = 2048;
 /// The same for the products of block reflectors.
 inline constexpr std::int64_t as_real_least_reflected = 6000;
-/// Rows and columns of C from which V^H C of complex<double> is faster by three real products.
+/// Rows and columns from which a matrix of complex<double> is updated faster by three real products, and from which V^H C is.
 inline constexpr std::int64_t by_three_least = 2048;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
@@ -43,6 +43,11 @@ class ProductsByParts {
   template <class T>
   static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+      if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q)) {
+        const std::int64_t free = std::max(rows, cols);
+        return ProductsByParts(q.workspace(cuda::gemm_3m_overlapped_workspace(free, free, k)), by_three, true);
+      }
     if constexpr (cuda_built)
       if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_by_parts_max_depth) {
         const std::int64_t free = std::max(rows, cols);
@@ -61,9 +66,10 @@ class ProductsByParts {
   /// For triangles of order n and so many right-hand sides.
   template <class T>
   static ProductsByParts for_triangles(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
+    const std::int64_t rest = n - by_parts_triangle;
     if constexpr (cuda_built)
-      if (pays<T>(math, n - by_parts_triangle, right_hand_sides, q))
-        return ProductsByParts(q.workspace(bytes<T>(n - by_parts_triangle, right_hand_sides, by_parts_triangle)));
+      if (pays<T>(math, rest, right_hand_sides, q))
+        return ProductsByParts(q.workspace(bytes<T>(rest, right_hand_sides, by_parts_triangle)));
     return {};
   }
 
@@ -72,13 +78,15 @@ class ProductsByParts {
   /// Whether the product V op(Z), or its transpose, is to be added to C in this way.
   template <class T>
   bool updates(View<T> C) const {
-    constexpr std::int64_t least = std::is_same_v<real_t<T>, float> ? by_parts_least : as_real_least_reflected;
+    const std::int64_t least = std::is_same_v<real_t<T>, float> ? by_parts_least
+                               : updates_by_three_              ? by_three_least
+                                                                : as_real_least_reflected;
     return workspace_ != nullptr && std::min(C.rows, C.cols) >= least;
   }
   /// Whether the product of V and C, summed along V's columns, is.
   template <class T>
   bool projects(View<T> V, View<T> C) const {
-    return updates(C) && V.cols * (is_complex<T> ? 2 : 1) >= by_parts_least_width;
+    return updates(C) && !updates_by_three_ && V.cols * (is_complex<T> ? 2 : 1) >= by_parts_least_width;
   }
 
   /// Whether V^H C is to be computed by three real products (project).
@@ -100,6 +108,11 @@ class ProductsByParts {
   template <class T>
   void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q,
            int spared = 0) const {
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+      if (updates_by_three_)
+        return opA == Op::NoTrans && cuda::gemm_3m_overlapped_possible(C, q)
+                   ? cuda::gemm_3m_overlapped(alpha > 0 ? 1 : -1, A, B, C, workspace_, q)
+                   : gemm(opA, opB, T(alpha), A, B, T(1), C, q);
     if constexpr (cuda_built && is_complex<T>) {
       cuda::gemm_as_real(opA, alpha, A, B, C, guarded, workspace_, q);
     } else if constexpr (cuda_built && std::is_same_v<T, float>) {
@@ -114,7 +127,8 @@ class ProductsByParts {
   }
 
  private:
-  explicit ProductsByParts(void* workspace, bool by_three = false) : workspace_(workspace), by_three_(by_three) {}
+  explicit ProductsByParts(void* workspace, bool by_three = false, bool updates_by_three = false)
+      : workspace_(workspace), by_three_(by_three), updates_by_three_(updates_by_three) {}
   template <class T>
   static bool pays(Math math, std::int64_t rows, std::int64_t cols, const Queue& q) {
     return std::is_same_v<real_t<T>, float> && q.on_cuda() && std::min(rows, cols) >= by_parts_least &&
@@ -133,7 +147,8 @@ class ProductsByParts {
       return cuda::gemm_by_parts_workspace(rows, cols, std::min(depth, cuda::gemm_by_parts_max_depth));
   }
   void* workspace_ = nullptr;
-  bool by_three_ = false;
+  bool by_three_ = false;          // V^H C
+  bool updates_by_three_ = false;  // in that workspace
 };
 
 }  // namespace devobj

@@ -100,6 +100,12 @@ void trsm_few(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, void* workspace
 template <class T>
 std::size_t trsm_few_workspace(std::int64_t rows);
 
+/// B = op(A)^-1 B for a triangle A (letters in trsm's order) of at most trsm_block_rows rows in double precision, by
+/// substitution. What cuBLAS's trsm takes for so few rows is many times longer. (trsm_block)
+void trsm_block(Uplo uplo, Op op, Diag diag, View<double> A, View<double> B, Queue& q);
+/// 128, or less where the GPU has less shared memory.
+std::int64_t trsm_block_rows(const Queue& q);
+
 /// C += alpha op(A) op(B) in single precision by products of parts of the numbers on the tensor cores, alpha 1 or -1, as
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
@@ -152,6 +158,14 @@ void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, 
 /// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. (gemm_3m)
 template <class T>
 void gemm_3m(Op opA, Op opB, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q);
+
+/// C += alpha A B for complex matrices, alpha 1 or -1, by three real products in a kernel like gemm_overlapped's, if C begins
+/// at 16 bytes. `workspace` holds gemm_3m_overlapped_workspace bytes, which do not fall with any of the three sizes. A result
+/// that would be infinite may be NaN. (gemm_3m_overlapped)
+bool gemm_3m_overlapped_possible(View<std::complex<double>> C, const Queue& q);
+std::size_t gemm_3m_overlapped_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+void gemm_3m_overlapped(int alpha, View<std::complex<double>> A, View<std::complex<double>> B,
+                        View<std::complex<double>> C, void* workspace, Queue& q, Spared spared = {});
 
 /// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
 /// one, in infinities and NaN too: gemm in double precision, gemm_by_parts in pieces of its largest depth, with its

@@ -1,5 +1,5 @@
-// On a GPU only: gemm_overlapped against a wider precision and against BLAS's product: accuracy, edges of tiles, many tiles,
-// infinities and NaN, places.
+// On a GPU only: gemm_overlapped, and gemm_3m_overlapped for complex matrices, against a wider precision and against BLAS's
+// product: accuracy, edges of tiles, many tiles, infinities and NaN, places.
 #include <cmath>
 
 #include "factor_checks.hpp"
@@ -8,7 +8,89 @@
 namespace devobj::test {
 namespace {
 
+template <class T>
+bool possible([[maybe_unused]] View<T> A, [[maybe_unused]] View<T> B, [[maybe_unused]] View<T> C,
+              [[maybe_unused]] Queue& q) {
+  if constexpr (!cuda_built)
+    return false;
+  else if constexpr (is_complex<T>)
+    return cuda::gemm_3m_overlapped_possible(C, q);
+  else
+    return cuda::gemm_overlapped_possible(A, B, C, q);
+}
+/// The workspace of complex products has a canary behind it.
+template <class T>
+void overlapped([[maybe_unused]] int alpha, [[maybe_unused]] View<T> A, [[maybe_unused]] View<T> B,
+                [[maybe_unused]] View<T> C, [[maybe_unused]] Queue& q, [[maybe_unused]] cuda::Spared spared) {
+  if constexpr (cuda_built && is_complex<T>) {
+    const auto used = static_cast<std::int64_t>(cuda::gemm_3m_overlapped_workspace(C.rows, C.cols, A.cols) / 4);
+    const std::int64_t canary = 64;
+    const Dense<std::int32_t> nans(used + canary, 1, 0x7fc5a5a5);
+    const Matrix<std::int32_t> workspace = upload(nans, q);
+    cuda::gemm_3m_overlapped(alpha, A, B, C, workspace.view().data, q, spared);
+    expect_same(download<std::int32_t>(workspace({used, used + canary}, {0, 1}), q),
+                block_of(nans, {used, used + canary}, {0, 1}), "behind the workspace");
+  } else if constexpr (cuda_built) {
+    cuda::gemm_overlapped(alpha, A, B, C, q, spared);
+  }
+}
+
+/// A matrix whose columns begin at multiples of 16 bytes, with NaN around it.
+template <class T>
+class Even {
+ public:
+  Even(const Dense<T>& a, Queue& q) : q_(q), rows_(a.rows()), cols_(a.cols()) {
+    Dense<T> whole(2 + rows_ + 2 + rows_ % 2, 1 + cols_ + 1, nan<T>);
+    for (std::int64_t j = 0; j < cols_; ++j)
+      for (std::int64_t i = 0; i < rows_; ++i) whole(2 + i, 1 + j) = a(i, j);
+    whole_ = upload(whole, q);
+  }
+  View<T> view() const { return whole_({2, 2 + rows_}, {1, 1 + cols_}); }
+  Dense<T> read() const {
+    const Dense<T> whole = download<T>(whole_, q_);
+    Dense<T> block(rows_, cols_);
+    for (std::int64_t j = 0; j < whole.cols(); ++j)
+      for (std::int64_t i = 0; i < whole.rows(); ++i) {
+        const bool inside = 2 <= i && i < 2 + rows_ && 1 <= j && j < 1 + cols_;
+        if (inside)
+          block(i - 2, j - 1) = whole(i, j);
+        else
+          EXPECT_TRUE(std::isnan(std::abs(whole(i, j)))) << "around the matrix, at " << i << ", " << j;
+      }
+    return block;
+  }
+
+ private:
+  Queue& q_;
+  std::int64_t rows_, cols_;
+  Matrix<T> whole_;
+};
+
 class Overlapped : public Everywhere {
+ public:
+  template <class F>
+  void with_double(F&& test) {
+    if (type() == Type::double_precision) return test(double{});
+    if (type() == Type::double_complex) return test(std::complex<double>{});
+  }
+  /// C + alpha A B; A, B and C lie within larger matrices.
+  template <class T>
+  Dense<T> product(const Dense<T>& A, const Dense<T>& B, const Dense<T>& C, int alpha = -1, cuda::Spared spared = {}) {
+    const Even<T> a(A, q()), b(B, q()), c(C, q());
+    EXPECT_TRUE(possible(a.view(), b.view(), c.view(), q()));
+    overlapped(alpha, a.view(), b.view(), c.view(), q(), spared);
+    expect_same(a.read(), A, "A");
+    expect_same(b.read(), B, "B");
+    return c.read();
+  }
+  /// C + alpha A B by cuBLAS: op(B) = B^T is none of the kernel's products.
+  template <class T>
+  Dense<T> plain(const Dense<T>& A, const Dense<T>& B, const Dense<T>& C, int alpha = -1) {
+    const Matrix<T> a = upload(A, q()), b = upload(op_of(Op::Trans, B), q()), c = upload(C, q());
+    gemm<T>(Op::NoTrans, Op::Trans, T(alpha), a, b, T(1), c, q());
+    return download<T>(c, q());
+  }
+
  protected:
   void SetUp() override {
     Everywhere::SetUp();
@@ -16,175 +98,168 @@ class Overlapped : public Everywhere {
       if (!IsSkipped() && !cuda::gemm_overlapped_usable(q().device()))
         GTEST_SKIP() << "skipped: this GPU has another product";
   }
-  /// C + alpha A B; A, B and C lie within larger matrices.
-  Dense<double> product(const Dense<double>& A, const Dense<double>& B, const Dense<double>& C, int alpha = -1,
-                        cuda::Spared spared = {}) {
-    const Even a(A, q()), b(B, q()), c(C, q());
-    if constexpr (cuda_built) {
-      EXPECT_TRUE(cuda::gemm_overlapped_possible(a.view(), b.view(), c.view(), q()));
-      cuda::gemm_overlapped(alpha, a.view(), b.view(), c.view(), q(), spared);
-    }
-    expect_same(a.read(), A, "A");
-    expect_same(b.read(), B, "B");
-    return c.read();
-  }
-  /// C + alpha A B by cuBLAS: op(B) = B^T is none of gemm_overlapped's products.
-  Dense<double> plain(const Dense<double>& A, const Dense<double>& B, const Dense<double>& C, int alpha = -1) {
-    const Matrix<double> a = upload(A, q()), b = upload(op_of(Op::Trans, B), q()), c = upload(C, q());
-    gemm<double>(Op::NoTrans, Op::Trans, alpha, a, b, 1, c, q());
-    return download<double>(c, q());
-  }
-
- private:
-  /// A matrix whose columns begin at multiples of 16 bytes, with NaN around it.
-  class Even {
-   public:
-    Even(const Dense<double>& a, Queue& q) : q_(q), rows_(a.rows()), cols_(a.cols()) {
-      Dense<double> whole(2 + rows_ + 2 + rows_ % 2, 1 + cols_ + 1, nan<double>);
-      for (std::int64_t j = 0; j < cols_; ++j)
-        for (std::int64_t i = 0; i < rows_; ++i) whole(2 + i, 1 + j) = a(i, j);
-      whole_ = upload(whole, q);
-    }
-    View<double> view() const { return whole_({2, 2 + rows_}, {1, 1 + cols_}); }
-    Dense<double> read() const {
-      const Dense<double> whole = download<double>(whole_, q_);
-      Dense<double> block(rows_, cols_);
-      for (std::int64_t j = 0; j < whole.cols(); ++j)
-        for (std::int64_t i = 0; i < whole.rows(); ++i) {
-          const bool inside = 2 <= i && i < 2 + rows_ && 1 <= j && j < 1 + cols_;
-          if (inside)
-            block(i - 2, j - 1) = whole(i, j);
-          else
-            EXPECT_TRUE(std::isnan(whole(i, j))) << "around the matrix, at " << i << ", " << j;
-        }
-      return block;
-    }
-
-   private:
-    Queue& q_;
-    std::int64_t rows_, cols_;
-    Matrix<double> whole_;
-  };
 };
 INSTANTIATE_TEST_SUITE_P(On, Overlapped,
-                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
+                         testing::Combine(testing::Values(places()[2]),
+                                          testing::Values(Type::double_precision, Type::double_complex)),
                          instance_name);
 
-void expect_product(const Dense<double>& result, const Dense<double>& A, const Dense<double>& B, const Dense<double>& C,
-                    int alpha = -1) {
-  const Dense<Wide> exact = combine(Wide(1), widen(C), Wide(alpha), multiply(widen(A), widen(B)));
-  Dense<Wide> bound =
-      combine(Wide(1), absolute(widen(C)), std::abs(Wide(alpha)), multiply(absolute(widen(A)), absolute(widen(B))));
-  for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= (3 + std::sqrt(Wide(A.cols()))) * eps<double>;
+/// By three products with three times the error.
+template <class T>
+void expect_product(const Dense<T>& result, const Dense<T>& A, const Dense<T>& B, const Dense<T>& C, int alpha = -1) {
+  const auto exact = combine(wide_t<T>(1), widen(C), wide_t<T>(alpha), multiply(widen(A), widen(B)));
+  Dense<Wide> bound = combine(Wide(1), absolute(widen(C)), Wide(1), multiply(absolute(widen(A)), absolute(widen(B))));
+  const Wide factor = is_complex<T> ? 3 : 1;
+  for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= factor * (3 + std::sqrt(Wide(A.cols()))) * eps<double>;
   expect_close(result, exact, bound, "C");
 }
 
 TEST_P(Overlapped, ShapesAroundATile) {
-  for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
-                         {2, 3, 4},
-                         {15, 7, 8},
-                         {16, 64, 16},
-                         {17, 65, 17},
-                         {127, 63, 15},
-                         {128, 128, 64},
-                         {129, 129, 65},
-                         {130, 200, 33},
-                         {300, 61, 128},
-                         {64, 500, 130},
-                         {257, 321, 31}})
-    for (const int alpha : {-1, 1}) {
-      SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
-      const Dense<double> A = random<double>(m, k, 1), B = random<double>(k, n, 2), C = random<double>(m, n, 3);
-      expect_product(product(A, B, C, alpha), A, B, C, alpha);
-    }
+  with_double([&]<class T>(T) {
+    for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                           {2, 3, 4},
+                           {15, 7, 8},
+                           {16, 64, 16},
+                           {17, 65, 17},
+                           {127, 63, 15},
+                           {128, 128, 64},
+                           {129, 129, 65},
+                           {63, 47, 7},
+                           {65, 97, 10},
+                           {130, 200, 33},
+                           {300, 61, 128},
+                           {64, 500, 130},
+                           {257, 321, 31}})
+      for (const int alpha : {-1, 1}) {
+        SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
+        const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);
+        expect_product(product(A, B, C, alpha), A, B, C, alpha);
+      }
+  });
 }
 
 TEST_P(Overlapped, EmptyProductsChangeNothing) {
-  for (auto [m, n, k] : {std::array<std::int64_t, 3>{0, 3, 2}, {3, 0, 2}, {3, 2, 0}}) {
-    const Dense<double> C = random<double>(m, n, 1);
-    const Matrix<double> a = upload(random<double>(m, k, 2), q()), b = upload(random<double>(k, n, 3), q()),
-                         c = upload(C, q());
-    if constexpr (cuda_built) cuda::gemm_overlapped(-1, a, b, c, q());
-    expect_same(download<double>(c, q()), C, "C");
-  }
+  with_double([&]<class T>(T) {
+    for (auto [m, n, k] : {std::array<std::int64_t, 3>{0, 3, 2}, {3, 0, 2}, {3, 2, 0}}) {
+      const Dense<T> C = random<T>(m, n, 1);
+      const Matrix<T> a = upload(random<T>(m, k, 2), q()), b = upload(random<T>(k, n, 3), q()), c = upload(C, q());
+      overlapped<T>(-1, a, b, c, q(), {});
+      expect_same(download<T>(c, q()), C, "C");
+    }
+  });
 }
 
 /// So many tiles that every group of warps has several, of depths whose rings go round often or hardly; with the errors of
 /// cuBLAS's product, and the same bits again.
 TEST_P(Overlapped, ManyTiles) {
-  for (auto [m, n, k] :
-       {std::array<std::int64_t, 3>{4100, 3000, 24}, {2500, 4200, 200}, {1030, 5000, 1024}, {3000, 1, 64}}) {
-    SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
-    const Dense<double> A = random<double>(m, k, 1), B = random<double>(k, n, 2), C = random<double>(m, n, 3);
-    const Dense<double> ours = product(A, B, C), theirs = plain(A, B, C);
-    double worst = 0;
-    for (std::int64_t e = 0; e < C.size(); ++e) worst = larger(worst, std::abs(ours[e] - theirs[e]));
-    EXPECT_LE(worst, double(k + 4) * eps<double>);
-    expect_same(product(A, B, C), ours, "the same product again");
-    for (const int spared : {1, 16, 1000})
-      expect_same(product(A, B, C, -1, {spared}), ours, "on fewer multiprocessors");
-    // beside the multiprocessors whose numbers are given, of which there are more than are spared, or none
-    for (const int first : {0, 60, 100000})
-      for (const int step : {1, 2, 0}) {
-        Dense<std::int32_t> numbers(cuda::lu_panel_places, 1);
-        for (int i = 0; i < cuda::lu_panel_places; ++i) numbers(i, 0) = first + i * step;
-        const Matrix<std::int32_t> places = upload(numbers, q());
-        const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
-        const Matrix<std::int32_t> counts = upload(zeros, q());
-        for (const int spared : {2, 16})
-          expect_same(product(A, B, C, -1, {spared, places.view().data, counts.view().data}), ours,
-                      "beside multiprocessors " + std::to_string(first) + " + " + std::to_string(step) + " i");
-        expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
-        if (n == 1) continue;  // fewer tiles than multiprocessors
-        // as if as many had left as may: the rest multiply where they are
-        Dense<std::int32_t> left = zeros;
-        left(0, 0) = 1000000;
-        to_device<std::int32_t>({left.data(), cuda::spared_counts, 1, cuda::spared_counts}, counts, q());
-        const Dense<double> result = product(A, B, C, -1, {16, places.view().data, counts.view().data});
-        expect_same(result, ours, "none may leave");
-        expect_same(download<std::int32_t>(counts, q()), zeros, "counts, none may leave");
-      }
-  }
+  with_double([&]<class T>(T) {
+    for (auto [m, n, k] :
+         {std::array<std::int64_t, 3>{4100, 3000, 24}, {2500, 4200, 200}, {1030, 5000, 1024}, {3000, 1, 64}}) {
+      if (is_complex<T>) m /= 2;
+      SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
+      const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);
+      const Dense<T> ours = product(A, B, C), theirs = plain(A, B, C);
+      double worst = 0;
+      for (std::int64_t e = 0; e < C.size(); ++e) worst = larger(worst, std::abs(ours[e] - theirs[e]));
+      EXPECT_LE(worst, (is_complex<T> ? 3 : 1) * double(k + 4) * eps<double>);
+      expect_same(product(A, B, C), ours, "the same product again");
+      for (const int spared : {1, 16, 1000})
+        expect_same(product(A, B, C, -1, {spared}), ours, "on fewer multiprocessors");
+      // beside the multiprocessors whose numbers are given, of which there are more than are spared, or none
+      for (const int first : {0, 60, 100000})
+        for (const int step : {1, 2, 0}) {
+          Dense<std::int32_t> numbers(cuda::lu_panel_places, 1);
+          for (int i = 0; i < cuda::lu_panel_places; ++i) numbers(i, 0) = first + i * step;
+          const Matrix<std::int32_t> places = upload(numbers, q());
+          const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
+          const Matrix<std::int32_t> counts = upload(zeros, q());
+          for (const int spared : {2, 16})
+            expect_same(product(A, B, C, -1, {spared, places.view().data, counts.view().data}), ours,
+                        "beside multiprocessors " + std::to_string(first) + " + " + std::to_string(step) + " i");
+          expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
+          if (n == 1) continue;  // fewer tiles than multiprocessors
+          // as if as many had left as may: the rest multiply where they are
+          Dense<std::int32_t> left = zeros;
+          left(0, 0) = 1000000;
+          to_device<std::int32_t>({left.data(), cuda::spared_counts, 1, cuda::spared_counts}, counts, q());
+          const Dense<T> result = product(A, B, C, -1, {16, places.view().data, counts.view().data});
+          expect_same(result, ours, "none may leave");
+          expect_same(download<std::int32_t>(counts, q()), zeros, "counts, none may leave");
+        }
+    }
+  });
 }
 
+/// Three products give NaN where they add infinities of both signs, but never a finite number where there is none, nor one
+/// of the two where there is a finite number.
 TEST_P(Overlapped, InfinitiesAndNaNWhereTheyBelong) {
   const std::int64_t m = 200, n = 150, k = 40;
-  const Dense<double> A0 = random<double>(m, k, 4), B0 = random<double>(k, n, 5), C0 = random<double>(m, n, 6);
-  for (const double bad : {infinity<double>, -infinity<double>, nan<double>}) {
-    Dense<double> A = A0, B = B0, C = C0;
-    A(131, 17) = bad;
-    B(33, 77) = bad;
-    C(3, 4) = bad;
-    const Dense<double> result = product(A, B, C);
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < m; ++i) {
-        double expected = C(i, j);
-        for (std::int64_t p = 0; p < k; ++p) expected -= A(i, p) * B(p, j);
-        const double x = result(i, j);
-        ASSERT_EQ(std::isnan(x), std::isnan(expected)) << i << ", " << j;
-        ASSERT_EQ(std::isinf(x), std::isinf(expected)) << i << ", " << j;
-        if (std::isinf(x)) {
-          ASSERT_EQ(x, expected) << i << ", " << j;
+  with_double([&]<class T>(T) {
+    const Dense<T> A0 = random<T>(m, k, 4), B0 = random<T>(k, n, 5), C0 = random<T>(m, n, 6);
+    for (const double bad : {infinity<double>, -infinity<double>, nan<double>}) {
+      Dense<T> A = A0, B = B0, C = C0;
+      A(131, 17) = bad;
+      B(33, 77) = bad;
+      C(3, 4) = bad;
+      const Dense<T> result = product(A, B, C);
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < m; ++i) {
+          if constexpr (is_complex<T>) {
+            const bool finite = i != 131 && j != 77;
+            if (i == 3 && j == 4) {
+              ASSERT_EQ(std::isnan(result(i, j).real()), std::isnan(bad));
+              ASSERT_EQ(std::isinf(result(i, j).real()), std::isinf(bad));
+              if (std::isinf(bad)) {
+                ASSERT_EQ(result(i, j).real(), bad);
+              }
+              ASSERT_TRUE(std::isfinite(result(i, j).imag()));
+              continue;
+            }
+            ASSERT_EQ(std::isfinite(result(i, j).real()), finite) << i << ", " << j;
+            ASSERT_EQ(std::isfinite(result(i, j).imag()), finite) << i << ", " << j;
+          } else {
+            T expected = C(i, j);
+            for (std::int64_t p = 0; p < k; ++p) expected -= A(i, p) * B(p, j);
+            const double x = result(i, j);
+            ASSERT_EQ(std::isnan(x), std::isnan(expected)) << i << ", " << j;
+            ASSERT_EQ(std::isinf(x), std::isinf(expected)) << i << ", " << j;
+            if (std::isinf(x)) {
+              ASSERT_EQ(x, expected) << i << ", " << j;
+            }
+          }
         }
-      }
-  }
+    }
+  });
 }
 
-/// It is not for matrices whose columns begin anywhere.
+/// Real and imaginary parts of very different sizes: the errors are relative to their sum.
+TEST_P(Overlapped, PartsOfDifferentSizes) {
+  if (type() != Type::double_complex) return;
+  using T = std::complex<double>;
+  const std::int64_t m = 130, n = 70, k = 50;
+  for (const double re : {1.0, 0x1p-40, 0.0})
+    for (const double im : {1.0, 0x1p-40, 0.0}) {
+      Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2);
+      const Dense<T> C = random<T>(m, n, 3);
+      for (std::int64_t e = 0; e < A.size(); ++e) A[e] = {A[e].real() * re, A[e].imag()};
+      for (std::int64_t e = 0; e < B.size(); ++e) B[e] = {B[e].real(), B[e].imag() * im};
+      expect_product(product(A, B, C), A, B, C);
+    }
+}
+
+/// It is not for matrices whose columns begin anywhere; those of complex ones begin well if the first does.
 TEST_P(Overlapped, PlacesItIsFor) {
-  const Matrix<double> even(40, 40, q()), odd(41, 40, q());
   const Range all{0, 20}, later{1, 21}, pair{2, 22};
-  const View<double> good = even(all, all), shifted = even(later, all), uneven = odd(all, all);
-  auto possible = [&](View<double> A, View<double> B, View<double> C) {
-    if constexpr (cuda_built) return cuda::gemm_overlapped_possible(A, B, C, q());
-    return false;
-  };
-  EXPECT_TRUE(possible(good, good, even(pair, later)));
-  for (const View<double>& bad : {shifted, uneven}) {
-    EXPECT_FALSE(possible(bad, good, good));
-    EXPECT_FALSE(possible(good, bad, good));
-    EXPECT_FALSE(possible(good, good, bad));
-  }
+  with_double([&]<class T>(T) {
+    const Matrix<T> even(40, 40, q()), odd(41, 40, q());
+    const View<T> good = even(all, all), shifted = even(later, all), uneven = odd(all, all);
+    EXPECT_TRUE(possible<T>(good, good, even(pair, later), q()));
+    for (const View<T>& bad : {shifted, uneven}) {
+      EXPECT_EQ(possible<T>(bad, good, good, q()), is_complex<T>);
+      EXPECT_EQ(possible<T>(good, bad, good, q()), is_complex<T>);
+      EXPECT_EQ(possible<T>(good, good, bad, q()), is_complex<T>);
+    }
+  });
 }
 
 }  // namespace
