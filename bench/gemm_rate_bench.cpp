@@ -5,9 +5,12 @@
 //
 // block: columns of orgqr's and ormqr's block reflectors, 0 for the library's choice; nrhs: right-hand sides, 0 for n.
 #include <algorithm>
+#include <complex>
+#include <cstdint>
 #include <cstdio>
-#include <sstream>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "devobj/blas.hpp"
@@ -15,17 +18,11 @@
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
 #include "matrices.hpp"
+#include "sizes.hpp"
 
 namespace {
 
 using namespace devobj;
-
-std::vector<std::string> items(const std::string& list) {
-  std::vector<std::string> out;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');) out.push_back(item);
-  return out;
-}
 
 constexpr int reps = 3;
 
@@ -46,7 +43,8 @@ double milliseconds(Queue& q, Prepare prepare, Work work) {
 }
 
 template <class T>
-void measure(char type, std::int64_t n, std::int64_t block, std::int64_t nrhs, const std::vector<std::string>& routines, Queue& q) {
+void measure(char type, std::int64_t n, std::int64_t block, std::int64_t nrhs,
+             const std::vector<std::string_view>& routines, Queue& q) {
   const auto host = bench::uniform<T>(n, n, 1);
   Matrix<T> A(n, n, q), F(n, n, q), X(n, n, q), tau(n, 1, q);
   to_device<T>(HostArray<const T>(host.data.get(), n, n, n), A, q);
@@ -54,14 +52,14 @@ void measure(char type, std::int64_t n, std::int64_t block, std::int64_t nrhs, c
   const auto nothing = [] {};
   const double gemm_rate =
       2 * cube / milliseconds(q, nothing, [&] { gemm<T>(Op::NoTrans, Op::NoTrans, T(1), A, A, T(0), X, q); });
-  const auto print = [&](const std::string& routine, double flops, double ms) {
-    std::printf("%-6s %c n = %lld block %lld: %.3f ms, %.1f Tflop/s; gemm %.1f Tflop/s; %.0f %%\n", routine.c_str(), type,
+  const auto print = [&](std::string_view routine, double flops, double ms) {
+    std::printf("%-6.*s %c n = %lld block %lld: %.3f ms, %.1f Tflop/s; gemm %.1f Tflop/s; %.0f %%\n", int(routine.size()), routine.data(), type,
                 static_cast<long long>(n), static_cast<long long>(block), ms, flops / ms, gemm_rate,
                 100 * flops / ms / gemm_rate);
     std::fflush(stdout);
   };
   const QrOptions options{Method::native, block};
-  for (const std::string& routine : routines) {
+  for (const std::string_view routine : routines) {
     copy<T>(A, F, q);
     if (routine == "getrs") {
       Matrix<std::int32_t> ipiv(n, 1, q), info(1, 1, q);
@@ -85,33 +83,34 @@ void measure(char type, std::int64_t n, std::int64_t block, std::int64_t nrhs, c
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::string types = "sdcz";
-  std::vector<std::string> ns{"8000", "16000"}, blocks{"0"}, sides{"0"}, routines{"orgqr", "ormqr", "getrs"};
+  std::string_view types = "sdcz", ns = "8000,16000", blocks = "0", sides = "0", routines = "orgqr,ormqr,getrs";
   for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i], name = word.substr(0, word.find('=')), value = word.substr(word.find('=') + 1);
+    const std::string_view word = argv[i], name = word.substr(0, word.find('=')), value = word.substr(word.find('=') + 1);
     if (name == "types")
       types = value;
     else if (name == "n")
-      ns = items(value);
+      ns = value;
     else if (name == "block")
-      blocks = items(value);
+      blocks = value;
     else if (name == "nrhs")
-      sides = items(value);
+      sides = value;
     else if (name == "routines")
-      routines = items(value);
+      routines = value;
     else
       return std::fprintf(stderr, "gemm-rate-bench: '%s' is not types=, n=, block=, nrhs= or routines=\n", argv[i]), 2;
   }
+  const auto number = [](std::string_view word) { return std::stoll(std::string(word)); };
   Queue q(Backend::cuda);
   for (const char type : types)
-    for (const std::string& n : ns)
-      for (const std::string& block : blocks)
-        for (const std::string& nrhs : sides) {
-          const std::int64_t size = std::stoll(n), nb = std::stoll(block), columns = std::stoll(nrhs);
-          if (type == 's') measure<float>(type, size, nb, columns, routines, q);
-          if (type == 'd') measure<double>(type, size, nb, columns, routines, q);
-          if (type == 'c') measure<std::complex<float>>(type, size, nb, columns, routines, q);
-          if (type == 'z') measure<std::complex<double>>(type, size, nb, columns, routines, q);
+    for (const std::string_view n : bench::split(ns, ','))
+      for (const std::string_view block : bench::split(blocks, ','))
+        for (const std::string_view nrhs : bench::split(sides, ',')) {
+          const std::int64_t size = number(n), nb = number(block), columns = number(nrhs);
+          const std::vector<std::string_view> names = bench::split(routines, ',');
+          if (type == 's') measure<float>(type, size, nb, columns, names, q);
+          if (type == 'd') measure<double>(type, size, nb, columns, names, q);
+          if (type == 'c') measure<std::complex<float>>(type, size, nb, columns, names, q);
+          if (type == 'z') measure<std::complex<double>>(type, size, nb, columns, names, q);
         }
 } catch (const std::exception& e) {
   std::fprintf(stderr, "gemm-rate-bench: %s\n", e.what());

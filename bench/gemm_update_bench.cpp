@@ -5,28 +5,23 @@
 //   gemm-update-bench [m x n,...=8192x8192,...] [k=64,...] [reps=7] [spared=0] [types=d]
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
 #include "kernels/native.hpp"
 #include "matrices.hpp"
+#include "sizes.hpp"
 
 namespace {
 
 using namespace devobj;
-
-std::vector<std::string> items(const std::string& list) {
-  std::vector<std::string> out;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');) out.push_back(item);
-  return out;
-}
 
 template <class F>
 double median_ms(int reps, Queue& q, F&& call) {
@@ -108,14 +103,15 @@ int main(int argc, char** argv) {
   const int reps = argc > 3 ? std::atoi(argv[3]) : 7;
   const int spared = argc > 4 ? std::atoi(argv[4]) : 0;
   const std::string types = argc > 5 ? argv[5] : "d";
+  const auto number = [](std::string_view word) { return std::stoll(std::string(word)); };
   Queue q(Backend::cuda);
-  for (const std::string& shape : items(shapes))
-    for (const std::string& depth : items(depths)) {
-      const std::int64_t m = std::stoll(shape), n = std::stoll(shape.substr(shape.find('x') + 1));
+  for (const std::string_view shape : bench::split(shapes, ','))
+    for (const std::string_view depth : bench::split(depths, ',')) {
+      const std::int64_t m = number(shape), n = number(shape.substr(shape.find('x') + 1)), k = number(depth);
       for (const char type : types)
         if (type == 'z')
-          measure<std::complex<double>>(m, n, std::stoll(depth), reps, spared, q);
+          measure<std::complex<double>>(m, n, k, reps, spared, q);
         else
-          measure<double>(m, n, std::stoll(depth), reps, spared, q);
+          measure<double>(m, n, k, reps, spared, q);
     }
 }

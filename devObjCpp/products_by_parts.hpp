@@ -44,10 +44,8 @@ class ProductsByParts {
   static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q)) {
-        const std::int64_t free = std::max(rows, cols);
-        return ProductsByParts(q.workspace(cuda::gemm_3m_overlapped_workspace(free, free, k)), by_three, true);
-      }
+      if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q))
+        return ProductsByParts(q.workspace(cuda::gemm_3m_overlapped_workspace(rows, cols, k)), by_three, true);
     if constexpr (cuda_built)
       if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_by_parts_max_depth) {
         const std::int64_t free = std::max(rows, cols);

@@ -48,7 +48,7 @@ class RealProduct {
       B_at_[h] = operands + A_bytes + (warp_col * 8 * eights + column) * 128 + (((4 * h + i_) ^ column) * 16);
   }
   __device__ int column(int half) const { return i_ + 4 * half; }
-  // it is rounded with each product and not once more at the end
+  // C is rounded with each product and not once more at the end
   static constexpr bool C_first = true;
   __device__ void take(int box, int j, int half, double2 x) {
     sum_[box][j][half] = x.x;

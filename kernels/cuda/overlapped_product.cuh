@@ -80,7 +80,7 @@ struct Update {
   Block<double> C;
   int sign;  // of alpha: the bit to be changed in a number's upper half, or none
   int pieces;  // of the operands, along the depth
-  bool streamed;                // C, which is too large to stay in the L2 cache
+  bool streamed;               // C, which is too large to stay in the L2 cache
   const std::int32_t* places;  // multiprocessors to avoid, or null
   std::int32_t* counts;        // of clusters that were where none should be, that were given a number, and that ended
 };

@@ -234,7 +234,7 @@ TEST_P(Overlapped, InfinitiesAndNaNWhereTheyBelong) {
 
 /// Real and imaginary parts of very different sizes: the errors are relative to their sum.
 TEST_P(Overlapped, PartsOfDifferentSizes) {
-  if (type() != Type::double_complex) return;
+  if (type() != Type::double_complex) GTEST_SKIP() << "skipped: real numbers have no parts";
   using T = std::complex<double>;
   const std::int64_t m = 130, n = 70, k = 50;
   for (const double re : {1.0, 0x1p-40, 0.0})
