@@ -79,11 +79,12 @@ class NativeLu {
       inner_ = std::max(inner_, inner);
     }
     const std::int64_t rest = k_ - blocks_[0].columns.size();  // at most
-    by_parts_ = by_parts_pays(rest, options.math);
+    by_three_ = by_three_pays(rest, options.math);
+    by_parts_ = !by_three_ && by_parts_pays(rest, options.math);
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
     const std::size_t panel = aligned(cuda::lu_panel_workspace<T>(inner_));
-    const std::size_t products = by_parts_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
+    const std::size_t products = by_three_ || by_parts_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
     copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
     auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products));
@@ -271,6 +272,12 @@ class NativeLu {
     // row-major: the product of the transposes
     const View<T> left = A.by_rows ? U : L21, right = A.by_rows ? L21 : U;
     const Side guarded = A.by_rows ? Side::Left : Side::Right;  // U may have small columns
+    const bool stays = of_rest && panels_stay_;
+    cuda::Spared spared;
+    if (stays) spared = {panel_multiprocessors, cuda::lu_panel_places_in(panel_workspace_), counts_};
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      if (of_rest && by_three_ && std::min(rows.size(), columns.size()) >= by_three_least)
+        return cuda::gemm_3m_overlapped(-1, left, right, result, product_workspace_, q, spared);
     if (of_rest && by_parts_ && std::min(rows.size(), columns.size()) >= least) {
       if constexpr (std::is_same_v<T, float>)
         return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
@@ -278,14 +285,10 @@ class NativeLu {
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
     }
     if constexpr (std::is_same_v<T, double>) {
-      const bool stays = of_rest && panels_stay_;
       if (K.size() <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
           std::min(rows.size(), columns.size()) >= overlapped_least &&
-          cuda::gemm_overlapped_possible(left, right, result, q)) {
-        cuda::Spared spared;
-        if (stays) spared = {panel_multiprocessors, cuda::lu_panel_places_in(panel_workspace_), counts_};
+          cuda::gemm_overlapped_possible(left, right, result, q))
         return cuda::gemm_overlapped(-1, left, right, result, q, spared);
-      }
     }
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
   }
@@ -293,14 +296,23 @@ class NativeLu {
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
   static constexpr std::int64_t least = single ? by_parts_least : as_real_least;
 
+  // For the updates of the rest, on one queue: the workspace serves one product at a time.
+
+  /// Complex matrices of double precision by three real products unless math is strict.
+  bool by_three_pays(std::int64_t rest, Math math) const {
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      return rest >= by_three_least && !strict_math(math) && cuda::gemm_3m_overlapped_possible(A_, q_);
+    return false;
+  }
   /// Single precision by parts unless math is strict, complex matrices of both precisions as real ones.
-  /// For the updates of the rest, on one queue: the workspace serves one product at a time.
   bool by_parts_pays(std::int64_t rest, Math math) const {
     if (rest < least) return false;
     if (is_complex<T>) return !single || !strict_math(math);
     return single && nb_ <= cuda::gemm_by_parts_max_depth && !strict_math(math);
   }
-  static std::size_t product_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+  std::size_t product_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) const {
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      if (by_three_) return cuda::gemm_3m_overlapped_workspace(rows, cols, depth);
     if constexpr (is_complex<T>)
       return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
     else
@@ -321,7 +333,7 @@ class NativeLu {
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
-  bool by_parts_ = false, by_rows_ = false;
+  bool by_three_ = false, by_parts_ = false, by_rows_ = false;
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
 };
 

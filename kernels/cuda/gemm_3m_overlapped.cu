@@ -4,7 +4,7 @@
 //   re(C) += re(A) re(B) - im(A) im(B) = k + im(A) (-re(B) - im(B)),   k = (re(A) + im(A)) re(B)
 //   im(C) += re(A) im(B) + im(A) re(B) = k + re(A) (im(B) - re(B))
 //
-// The three sums begin with zero; C is added to the sums of two at the end.
+// k begins with zero and is added to the other two, which begin with C, every 32 of the depth.
 //
 // The three matrices on each side are written to memory first, in pieces of depth 8 for the rows or columns of a tile, which
 // are copied to shared memory as they are: of 16 rows (A) or 8 columns (B) of a piece 16 bytes for each lane, which are what
@@ -22,6 +22,8 @@ constexpr int real_products = 3;
 class ThreeProducts {
  public:
   static constexpr int tile_cols = 48, depth = 8, stages = 4;
+  // pieces until what two sums have in common is added to them
+  static constexpr int pieces_apart = 4;
   // of 384 threads with 168 registers at the launch
   static constexpr int product_registers = 232, copy_registers = 40;
   static constexpr int eights = tile_cols / warps_wide / 8;
@@ -52,28 +54,16 @@ class ThreeProducts {
         A_(ring + warp_row * (sixteens / warps_high) * 2 * lanes_bytes + lane * 16),
         B_(ring + A_bytes + warp_col * eights * lanes_bytes + lane * 16) {}
   __device__ int column(int half) const { return 2 * i_ + half; }
-  // C is added when the three sums have been: what they have in common would be rounded beside it with each product
-  static constexpr bool C_first = false;
-  __device__ void clear() {
-#pragma unroll
-    for (auto& product : sum_)
-#pragma unroll
-      for (auto& row : product)
-#pragma unroll
-        for (auto& eight : row)
-#pragma unroll
-          for (double& sum : eight) sum = 0;
-  }
   __device__ void take(int box, int j, int half, double2 x) {
     const int at = box % 2 * 2 + half;
-    const double both = sum_[0][box / 2][j][at];
-    double &re = sum_[1][box / 2][j][at], &im = sum_[2][box / 2][j][at];
-    re = re + both + x.x;
-    im = im + both + x.y;
+    sum_[0][box / 2][j][at] = 0;
+    sum_[1][box / 2][j][at] = x.x;
+    sum_[2][box / 2][j][at] = x.y;
   }
   __device__ double2 result(int box, int j, int half) const {
     const int at = box % 2 * 2 + half;
-    return {sum_[1][box / 2][j][at], sum_[2][box / 2][j][at]};
+    const double both = sum_[0][box / 2][j][at];
+    return {sum_[1][box / 2][j][at] + both, sum_[2][box / 2][j][at] + both};
   }
 
   __device__ void load(int stage) {
@@ -82,9 +72,9 @@ class ThreeProducts {
     load_A(0, stage, 0, 0);
   }
   template <class There>
-  __device__ void multiply(int here, int next, There there) {
+  __device__ void multiply(int piece, int here, int next, There there) {
     constexpr int high = warp_boxes / 2, steps = high * real_products;
-    static_assert(steps % 2 == 0);
+    static_assert(steps % 2 == 0 && high == 2);
     bool more = false;
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
@@ -101,10 +91,25 @@ class ThreeProducts {
       for (int j = 0; j < eights; ++j)
         multiply_16x8x8(sum_[product][row][j], a[0].x, a[0].y, a[1].x, a[1].y, b_[product][j].x, b_[product][j].y);
       if (last && more) load_B(next, product);
+      // each row when the next one's products are on their way
+      if (product == 1 && piece % pieces_apart == (row == 0 ? 0 : pieces_apart - 1)) add_common(high - 1 - row);
     }
   }
 
  private:
+  /// What the sums of real and imaginary parts have in common, which is added to both before it becomes large beside them:
+  /// it would be rounded with every product.
+  __device__ void add_common(int row) {
+#pragma unroll
+    for (int j = 0; j < eights; ++j)
+#pragma unroll
+      for (int at = 0; at < 4; ++at) {
+        double& both = sum_[0][row][j][at];
+        sum_[1][row][j][at] += both;
+        sum_[2][row][j][at] += both;
+        both = 0;
+      }
+  }
   __device__ void load_A(int into, int stage, int row, int product) {
 #pragma unroll
     for (int s = 0; s < 2; ++s)

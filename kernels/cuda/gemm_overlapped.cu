@@ -48,8 +48,6 @@ class RealProduct {
       B_at_[h] = operands + A_bytes + (warp_col * 8 * eights + column) * 128 + (((4 * h + i_) ^ column) * 16);
   }
   __device__ int column(int half) const { return i_ + 4 * half; }
-  // C is rounded with each product and not once more at the end
-  static constexpr bool C_first = true;
   __device__ void take(int box, int j, int half, double2 x) {
     sum_[box][j][half] = x.x;
     sum_[box][j][2 + half] = x.y;
@@ -61,7 +59,7 @@ class RealProduct {
     load_A(0, stage, 0, 0);
   }
   template <class There>
-  __device__ void multiply(int here, int next, There there) {
+  __device__ void multiply(int, int here, int next, There there) {
 #pragma unroll
     for (int half = 0; half < 2; ++half)
 #pragma unroll

@@ -4,8 +4,8 @@
 // A product of depth k does 2 k operations for the 16 bytes of an element of C that are read and written: up to k = 1024
 // that traffic counts, and a kernel that multiplies, then adds to C, then multiplies again waits for it. Here two groups of
 // warps in a block have tiles of their own, one behind the other in time: while one begins or ends a tile the other
-// multiplies. A tile of C is copied to shared memory ahead, is what the products are added to in registers, or is added to
-// them, and is written from there.
+// multiplies. A tile of C is copied to shared memory ahead, is what the products are added to in registers, and is written
+// from there.
 //
 //       tile_cols    tile_cols            Threads of a block:
 //      +------------+------------+           warps 0 to 3    tiles of C, every other one of the block's
@@ -30,11 +30,9 @@
 //   fetch(operands, row, ...)          copies the piece for a tile: the block's half of A's part to both blocks, B's to its own
 //   Product(ring, warp_row, ...)       of a lane; `ring`: its group's
 //   column(half)                       its columns among eight, for half 0 and 1; its pair of a box is lane / 4
-//   C_first                            whether C is what the products are added to
-//   clear()                            the sums begin with zero
-//   take(box, j, half, x)              the sums for the pair in columns j of eight begin with x if C is first, else get it
+//   take(box, j, half, x)              the sums for the pair in columns j of eight begin with x
 //   load(stage)                        the operands that are multiplied first in a stage of the ring
-//   multiply(here, next, there)        the products of a stage; operands of the next one, if there() is true
+//   multiply(piece, here, next, there) the products of a piece, in stage `here`; operands of the next one, if there() is true
 //   result(box, j, half)               the sums for that pair
 #pragma once
 
@@ -131,7 +129,7 @@ __device__ inline double with_sign(double x, int sign) {
   return __hiloint2double(__double2hiint(x) ^ sign, __double2loint(x));
 }
 
-/// The sums begin with, or get, alpha C, from shared memory.
+/// The sums begin with alpha C, from shared memory.
 template <class Product>
 __device__ void load_C(Product& p, int sign, const unsigned char* from) {
   const int o = threadIdx.x % warp_size / 4;
@@ -191,26 +189,20 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
   const int warp_row = warp % warps_high, warp_col = warp / warps_high;
   Product p(memory, warp_row, warp_col, lane);
   int stage = 0, parity = 0, parity_of_C = 0;
-  const auto take_C = [&] {
+  for (; tile.there(); tile.next(), parity_of_C ^= 1) {
     barrier_wait(at.filled + 8 * group, parity_of_C);
     load_C(p, g.sign,
            memory_of_C + warp_row * warp_boxes * C_box_bytes<Product> +
                warp_col * 8 * warp_eights<Product> * column_bytes);
     __syncwarp();
     if (lane == 0) barrier_arrive(at.read + 8 * group);
-  };
-  for (; tile.there(); tile.next(), parity_of_C ^= 1) {
-    if constexpr (Product::C_first)
-      take_C();
-    else
-      p.clear();
     barrier_wait(ring.filled + 8 * stage, parity);
     p.load(stage);
 #pragma unroll 1
     for (int k = 0; k < g.pieces; ++k) {
       const int here = stage;
       if (++stage == Product::stages) stage = 0, parity ^= 1;
-      p.multiply(here, stage, [&] {
+      p.multiply(k, here, stage, [&] {
         if (k + 1 == g.pieces) return false;
         barrier_wait(ring.filled + 8 * stage, parity);
         return true;
@@ -218,7 +210,6 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
       // the products are the whole warp's, so that all lanes have what they multiplied
       if (lane < blocks_beside) barrier_arrive_at(ring.empty + 8 * here, lane);
     }
-    if constexpr (!Product::C_first) take_C();
     store_C(g, p, tile.row * std::int64_t(tile_rows) + warp_row * warp_boxes * box_rows,
             tile.col * std::int64_t(Product::tile_cols) + warp_col * 8 * warp_eights<Product>);
   }
