@@ -114,7 +114,8 @@ class NativeLu {
 
   Block block_of(Range K, std::int64_t inner) const {
     const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
-    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin), cuda::lu_panel_shape<T>(m_ - last)};
+    const bool beside = by_rows_ && std::is_same_v<T, double>;  // complex ones are not faster so
+    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin, beside), cuda::lu_panel_shape<T>(m_ - last, beside)};
   }
 
   /// The matrix, or columns of it, as they lie: (rows, columns) of the matrix are `data` from its first row and column on,
@@ -150,27 +151,24 @@ class NativeLu {
     if (by_rows_ && blocks_.size() > 2) soon_queue.emplace(q_, true);
     Queue& panels = panel_queue;
 
-    panel(blocks_[0], place_of(0), panels, &start_);
-    if (by_rows_) {
-      cuda::stream_wait_event(q_.stream(), start_.event());
-      cuda::transpose_in_place(Op::Trans, A_, q_);
-    }
+    panel(blocks_[0], place_of(0), panels, [&] {
+      if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
+    });
     Event soon_updated, left_exchanged;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block& K = blocks_[i];
-      Range rest{K.columns.end, n_};
       q_.wait_for(panels.record(false));
       if (by_rows_) copy_back(i, q_);
       panels_stay_ = panels_stay(i);
-      if (i + 1 < blocks_.size()) {
-        const Block& next = blocks_[i + 1];
-        rest.begin = next.columns.end;
-        panels.wait_for(soon_updated);
-        update(K, place_of(i), place_of(i + 1), next.columns, panels);
-        panel(next, place_of(i + 1), panels, &start_);
-        if (rest.size() > 0) cuda::stream_wait_event(q_.stream(), start_.event());
-      }
-      if (soon_queue && i + 2 < blocks_.size()) {
+      const bool last = i + 1 == blocks_.size();
+      const Range rest{last ? K.columns.end : blocks_[i + 1].columns.end, n_};
+      const auto update_rest = [&] {
+        if (!soon_queue || i + 2 >= blocks_.size()) {
+          update(K, whole(), whole(), rest, q_, true);
+          soon_updated = q_.record(false);
+          q_.wait_for(left_exchanged);
+          return exchange(K, whole(), {0, K.columns.begin}, q_);
+        }
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
         soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
@@ -179,15 +177,14 @@ class NativeLu {
         soon_updated = soon.record(false);
         exchange(K, whole(), {0, K.columns.begin}, soon);
         left_exchanged = soon.record(false);
-        rest.begin = columns.end;
-        update(K, whole(), whole(), rest, q_, true);
+        update(K, whole(), whole(), {columns.end, n_}, q_, true);
         q_.wait_for(soon_updated);
-      } else {
-        update(K, whole(), whole(), rest, q_, true);
-        soon_updated = q_.record(false);
-        q_.wait_for(left_exchanged);
-        exchange(K, whole(), {0, K.columns.begin}, q_);
-      }
+      };
+      if (last) return update_rest();
+      const Block& next = blocks_[i + 1];
+      panels.wait_for(soon_updated);
+      update(K, place_of(i), place_of(i + 1), next.columns, panels);
+      panel(next, place_of(i + 1), panels, update_rest);
     }
   }
 
@@ -206,19 +203,27 @@ class NativeLu {
   /// What the kernel's panel at K did to the rows.
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
-  /// P A(below, K) = L U, in its place.
-  void panel(const Block& block, const Place& A, Queue& q, const cuda::Start* start = nullptr) {
+  /// P A(below, K) = L U, in its place. `beside` is called when the first of its kernels has been launched, and q_ waits for
+  /// that one's start: what runs beside the panel is launched before all that follows in it, so that it does not wait for the
+  /// host where that is not ahead yet.
+  template <class Beside>
+  void panel(const Block& block, const Place& A, Queue& q, Beside beside) {
     const auto& [K, inner, shape, last_shape] = block;
+    constexpr bool first = !std::is_same_v<Beside, std::nullptr_t>;
     if (K.size() <= inner) {
-      const View<T> columns = A({K.begin, m_}, K);
-      cuda::lu_panel(columns, ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, shape, start, q);
+      cuda::lu_panel(A({K.begin, m_}, K), ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, shape,
+                     first ? &start_ : nullptr, q);
+      if constexpr (first) {
+        cuda::stream_wait_event(q_.stream(), start_.event());
+        beside();
+      }
       return;
     }
     const std::int64_t middle = K.begin + (K.size() / 2 + inner - 1) / inner * inner;
     const Block left = block_of({K.begin, middle}, inner), right = block_of({middle, K.end}, inner);
-    panel(left, A, q, start);
+    panel(left, A, q, beside);
     update(left, A, A, right.columns, q);
-    panel(right, A, q);
+    panel(right, A, q, nullptr);
     exchange(right, A, left.columns, q);
   }
   /// Block i from the row-major matrix to its place, and back.

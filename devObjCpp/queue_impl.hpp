@@ -82,7 +82,6 @@ struct Queue::Impl {
   const char* last_launch = "queue";
   std::unique_ptr<HostWorker> worker;
   std::vector<std::unique_ptr<Queue>> side_queues[2];  ///< idle ones, by priority
-  std::vector<void*> idle_events;                      ///< of SideQueue's fork and join
 
   ~Impl();
   /// CUDA: false if the caller has reset the device. What belonged to it is gone and must not be touched.

@@ -138,10 +138,15 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
 
 // From measurements (docs/design-notes.md): one block as long as it is the fastest, then a cluster with as few rows per
 // thread as possible, then the grid, whose barrier is slower but which has all processors.
+// Beside products a cluster of more than one row per thread has all blocks it can, some of them without rows: then those of
+// the panels to come find room where it was.
 template <class T>
-LuPanelShape lu_panel_shape(std::int64_t m) {
+LuPanelShape lu_panel_shape(std::int64_t m, bool beside_products) {
   const std::vector<LuPanelShape> shapes = lu_panel_shapes<T>(m);
-  return shapes.empty() ? LuPanelShape{} : shapes.front();
+  if (shapes.empty()) return {};
+  LuPanelShape shape = shapes.front();
+  if (beside_products && shape.cluster && shape.blocks > 1 && shape.rows > 1) shape.blocks = max_cluster;
+  return shape;
 }
 
 template <class T>
@@ -172,7 +177,7 @@ void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int3
 
 #define DEVOBJ_INSTANTIATE_LU_PANEL(T)                                                                    \
   template std::vector<LuPanelShape> lu_panel_shapes<T>(std::int64_t);                                    \
-  template LuPanelShape lu_panel_shape<T>(std::int64_t);                                                  \
+  template LuPanelShape lu_panel_shape<T>(std::int64_t, bool);                                            \
   template std::size_t lu_panel_workspace<T>(std::int64_t);                                               \
   template void lu_panel<T>(View<T>, View<std::int32_t>, std::int64_t, std::int32_t*, RowExchange, void*, \
                             LuPanelShape, const Start*, Queue&);

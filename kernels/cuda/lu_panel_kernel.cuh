@@ -79,7 +79,7 @@ struct Elimination {
     for (int r = 0; r < R; ++r) {
       const bool here = position[r] >= c0;
 #pragma unroll
-      for (int k = 0; k < W; ++k) a[r][k] = here && k < w ? p.A(row(r), c0 + k) : E{};
+      for (int k = 0; k < W; ++k) a[r][k] = here && k < w ? load_kept<keeps_panel<E>>(&p.A(row(r), c0 + k)) : E{};
     }
   }
 
@@ -205,7 +205,7 @@ struct Elimination {
   __device__ void store(int step, const E* u, const Candidate& chosen) {
 #pragma unroll
     for (int r = 0; r < R; ++r)
-      if (position[r] > step) L_at[r * threads] = l[r];
+      if (position[r] > step) store_kept<keeps_panel<E>>(L_at + r * threads, l[r]);
     L_at += p.A.ld;
     if (threadIdx.x == 0) {
       shared.source[step] = chosen.row;
@@ -236,7 +236,8 @@ struct Elimination {
 #pragma unroll
       for (int k = 0; k < columns_of_L; ++k)
 #pragma unroll
-        for (int r = 0; r < R; ++r) L[k][r] = position[r] >= c0 + W ? p.A(row(r), c0 + k0 + k) : E{};
+        for (int r = 0; r < R; ++r)
+          L[k][r] = position[r] >= c0 + W ? load_kept<keeps_panel<E>>(&p.A(row(r), c0 + k0 + k)) : E{};
       if (k0 == 0) meet<Meeting::solved>();
 #pragma unroll
       for (int k = 0; k < columns_of_L; ++k)

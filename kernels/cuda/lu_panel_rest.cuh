@@ -10,9 +10,15 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "kernels/cuda/kept_in_cache.cuh"
 #include "kernels/cuda/lu_panel_links.cuh"
 
 namespace devobj::cuda::lu {
+
+/// Whether the columns of a panel are to stay in the L2 cache beside a product that passes through it. For other types it
+/// changed nothing (docs/design-notes.md).
+template <class E>
+constexpr bool keeps_panel = sizeof(E) == 16;
 
 /// What the threads of a block share.
 template <class E, int W, int R, template <class, int> class LinkOf>
@@ -98,7 +104,7 @@ struct TensorTile {
 #pragma unroll
       for (int s = 0; s < steps; ++s) {
         const E* from = first + i * row_step + (s * depth + k) / parts * ld;
-        L[i][s] = here[i] ? -reinterpret_cast<const double*>(from)[k % parts] : 0.0;
+        L[i][s] = here[i] ? -load_kept<keeps_panel<E>>(reinterpret_cast<const double*>(from) + k % parts) : 0.0;
       }
   }
   __device__ void subtract(E (&x)[elements], const E* U, int thread) const {
@@ -227,7 +233,7 @@ struct RestUpdate {
       int left = rest;  // columns from `from` on
       const auto fetch = [&] {
         E* const slot = place(filled++);
-        each(from, left, [&](int e, const E* a) { __pipeline_memcpy_async(slot + e * updating, a, sizeof(E)); });
+        each(from, left, [&](int e, const E* a) { copy_kept<keeps_panel<E>>(slot + e * updating, a); });
         __pipeline_commit();
         from += next_group;
         left -= Tile::columns;
@@ -244,7 +250,7 @@ struct RestUpdate {
 #pragma unroll
         for (int e = 0; e < Tile::elements; ++e) x[e] = slot[e * updating];
         tile.subtract(x, U12 + c * Tile::stride, thread);
-        each(to, rest - c, [&](int e, E* a) { *a = x[e]; });
+        each(to, rest - c, [&](int e, E* a) { store_kept<keeps_panel<E>>(a, x[e]); });
         to += next_group;
       }
     }

@@ -36,6 +36,13 @@ __device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, int ran
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(remote_address(barrier, rank)) : "memory");
 #endif
 }
+/// By the threads that have read shared memory, before an arrival that lets a copy overwrite it: an arrival does not wait
+/// for loads that are under way.
+__device__ __forceinline__ void loads_before_copies() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
 /// An arrival that says how many bytes the barrier also waits for.
 __device__ __forceinline__ void barrier_expect(std::uint32_t barrier, int bytes) {
 #if __CUDA_ARCH__ >= 900
