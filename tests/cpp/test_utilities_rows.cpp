@@ -55,10 +55,13 @@ TEST_P(Rows, Laswp) {
   struct Case {
     std::int64_t rows, cols, k1, k2;
   };
-  // No pivot, one, around the chunks of 32, 64 and 128 pivots, several chunks; columns around the 8 of a block.
-  const Case cases[] = {{0, 0, 0, 0},     {5, 0, 0, 5},     {5, 3, 2, 2},     {1, 1, 0, 1},      {2, 9, 0, 2},
-                        {40, 7, 0, 31},   {40, 8, 0, 32},   {40, 9, 3, 36},   {64, 1, 0, 64},    {70, 17, 5, 70},
-                        {300, 5, 0, 127}, {300, 5, 0, 128}, {300, 5, 7, 136}, {300, 64, 0, 300}, {1031, 3, 500, 1031}};
+  // No pivot, one, around the chunks of 32, 64 and 128 pivots, several chunks; columns around the 8 of a block; many pivots,
+  // in columns that the shared memory of one block holds, or of several.
+  const Case cases[] = {{0, 0, 0, 0},        {5, 0, 0, 5},       {5, 3, 2, 2},         {1, 1, 0, 1},
+                        {2, 9, 0, 2},        {40, 7, 0, 31},     {40, 8, 0, 32},       {40, 9, 3, 36},
+                        {64, 1, 0, 64},      {70, 17, 5, 70},    {300, 5, 0, 127},     {300, 5, 0, 128},
+                        {300, 5, 7, 136},    {300, 64, 0, 300},  {1031, 3, 500, 1031}, {700, 9, 0, 600},
+                        {1300, 2, 40, 1200}, {21000, 2, 30, 700}};
   with_type([&]<class T>(T) {
     for (const Case& c : cases)
       for (Kind kind : kinds)
