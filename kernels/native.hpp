@@ -101,14 +101,13 @@ void trsm_few(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, void* workspace
 template <class T>
 std::size_t trsm_few_workspace(std::int64_t rows);
 
-/// B = op(A)^-1 B for a triangle A (letters in trsm's order) of at most trsm_block_rows rows in double precision, with the
-/// residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer. `inverses` are A's, or those of a
-/// larger triangle from A's first tile on. (trsm_block)
-void trsm_block(Uplo uplo, Op op, Diag diag, View<double> A, const void* inverses, View<double> B, Queue& q);
-/// The inverses of the tiles of trsm_block_tile rows on the diagonal of a triangle of any order, in the order in which the
-/// rows are solved, in device memory of trsm_block_inverse_bytes each. (trsm_block)
-inline constexpr int trsm_block_tile = 32, trsm_block_inverse_bytes = 32 * 36 * 8;
-void trsm_block_inverses(Uplo uplo, Op op, Diag diag, View<double> A, void* inverses, Queue& q);
+/// B = op(A)^-1 B for a triangle A (letters in trsm's order) of at most trsm_block_rows rows in double precision, given by its
+/// tiles, with the residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer. (trsm_block)
+void trsm_block(Uplo uplo, Op op, Diag diag, const void* tiles, View<double> B, Queue& q);
+/// The tiles of the triangles of trsm_block_rows rows, the last one of what is left, on the diagonal of a triangle of any order,
+/// in the order in which the rows are solved: trsm_tiles_bytes of device memory for each. (trsm_block)
+void trsm_tiles(Uplo uplo, Op op, Diag diag, View<double> A, void* tiles, Queue& q);
+std::int64_t trsm_tiles_bytes(const Queue& q);
 /// 128, or less where the GPU has less shared memory.
 std::int64_t trsm_block_rows(const Queue& q);
 

@@ -1,9 +1,9 @@
-// trsm_block: B = op(A)^-1 B for a triangle of a few tiles, with many columns of B, and the inverses of a triangle's diagonal
-// tiles, which it multiplies by.
+// trsm_block: B = op(A)^-1 B for a triangle of a few tiles, with many columns of B; and trsm_tiles, which writes the triangles
+// on the diagonal of a larger one as trsm_block has them in shared memory.
 //
-//   L            X             A block has some columns of B in shared memory, and op(A) in tiles of 32 x 32, as a lower
-//   +--+         +---------+   triangle: one that is upper is taken from its last row to its first. Stripe by stripe, a warp
-//   |D0|         | stripe 0|   with eight columns, on the tensor cores where there are some:
+//   L            X             A block has op(A) in shared memory, in tiles of 32 x 32 as a lower triangle (one that is upper is
+//   +--+         +---------+   taken from its last row to its first), the inverses of the tiles on the diagonal, and some columns
+//   |D0|         | stripe 0|   of B. Stripe by stripe, a warp with eight columns, on the tensor cores where there are some:
 //   +--+--+      +---------+       b = stripe - (tiles T to the left) (solved stripes)
 //   |T |D1|      | stripe 1|       x = D^-1 b,  d = D^-1 (b - D x),  stripe = x + d
 //   +--+--+      +---------+
@@ -22,72 +22,92 @@ namespace {
 
 using namespace exchange_solve_tiles;
 using E = double;
-using DiagonalTile = Tile<E>;
-static_assert(sizeof(DiagonalTile) == trsm_block_inverse_bytes && tile == trsm_block_tile);
 
-/// op(A) as a lower triangle, and the order of rows in which it is one.
+/// Whether op(A) is an upper triangle, which is solved from its last row on.
+bool is_reversed(Uplo uplo, Op op) {
+  return (uplo == Uplo::Lower) != (op == Op::NoTrans);
+}
+
+/// A triangle on the diagonal of op(A), from a row on, as a lower one, and the order of rows in which it is one.
 struct Lower {
   Block<E> A;
   bool reversed, transposed, unit;
+  std::int64_t first = 0;  // in that order
   Lower(Uplo uplo, Op op, Diag diag, View<E> a)
-      : A(block_of(a)),
-        reversed((uplo == Uplo::Lower) != (op == Op::NoTrans)),
-        transposed(op != Op::NoTrans),
-        unit(diag == Diag::Unit) {}
-  __device__ int rows() const { return static_cast<int>(A.rows); }
-  __device__ std::int64_t place(std::int64_t row) const { return reversed ? A.rows - 1 - row : row; }
-  __device__ const E& at(std::int64_t row, std::int64_t col) const {
-    const std::int64_t r = place(row), c = place(col);
+      : A(block_of(a)), reversed(is_reversed(uplo, op)), transposed(op != Op::NoTrans), unit(diag == Diag::Unit) {}
+  __device__ const E& operator()(int row, int col) const {
+    const std::int64_t r = reversed ? A.rows - 1 - first - row : first + row,
+                       c = reversed ? A.rows - 1 - first - col : first + col;
     return transposed ? A(c, r) : A(r, c);
   }
-  /// Of the identity beyond the last row.
-  __device__ E diagonal(std::int64_t row) const { return unit || row >= A.rows ? 1.0 : at(row, row); }
 };
 
-/// A warp with a tile: D^-1, a lane with a column.
-constexpr int inverting = 4;
-__global__ void __launch_bounds__(inverting* warp_size) trsm_block_inverses_kernel(Lower triangle, DiagonalTile* inverses) {
-  __shared__ alignas(16) DiagonalTile tiles[inverting];
-  __shared__ Reciprocal<E> all_pivots[inverting][tile];
-  const int warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
-  const std::int64_t t = blockIdx.x * std::int64_t(inverting) + warp, first = t * tile;
-  if (first >= triangle.A.rows) return;
-  DiagonalTile& D = tiles[warp];
-  Reciprocal<E>* const pivots = all_pivots[warp];
-#pragma unroll 8
-  for (int e = 0; e < tile; ++e) {
-    // neighbours read what lies side by side
-    const int i = triangle.transposed ? e : lane, k = triangle.transposed ? lane : e;
-    D[i][k] = first + i < triangle.A.rows && k < i ? triangle.at(first + i, first + k) : 0.0;
+struct Shared {
+  Reciprocal<E> pivots[most_rows];
+  alignas(
+      16) Tile<E> L[1];  // as many as there are, the identity beyond the last row; then the inverses; then the columns
+  __device__ Tile<E>* inverses(int stripes) { return L + tiles_before(stripes); }
+  __device__ Column<E>* columns(int stripes) { return reinterpret_cast<Column<E>*>(inverses(stripes) + stripes); }
+  __host__ __device__ static std::int64_t bytes(int stripes, int columns) {
+    return static_cast<std::int64_t>(sizeof(Shared) + (tiles_before(stripes) + stripes - 1) * sizeof(Tile<E>) +
+                                     columns * sizeof(Column<E>));
   }
-  pivots[lane] = Reciprocal<E>(triangle.diagonal(first + lane));
-  __syncwarp();
+};
+static_assert(sizeof(Shared) % 16 == 0 && sizeof(Tile<E>) % 16 == 0);
+__host__ __device__ constexpr int stripes_of(std::int64_t rows) {
+  return static_cast<int>((rows + tile - 1) / tile);
+}
+
+/// By one warp: inverse = D^-1, a lane with a column.
+__device__ void invert_with_pivots(const Tile<E>& D, const Reciprocal<E>* pivots, bool unit, Tile<E>& inverse) {
+  const int lane = threadIdx.x % warp_size;
   E x[tile];
 #pragma unroll
   for (int i = 0; i < tile; ++i) x[i] = i == lane ? 1.0 : 0.0;
 #pragma unroll
   for (int k = 0; k < tile; ++k) {
-    if (!triangle.unit) x[k] = pivots[k].times(x[k]);
+    if (!unit) x[k] = pivots[k].times(x[k]);
 #pragma unroll
     for (int i = k + 1; i < tile; ++i) x[i] = minus_product(x[i], D[i][k], x[k]);
   }
   // above the diagonal there are zeros, also where a pivot is none
 #pragma unroll
-  for (int i = 0; i < tile; ++i) inverses[t][i][lane] = i < lane ? 0.0 : x[i];
+  for (int i = 0; i < tile; ++i) inverse[i][lane] = i < lane ? 0.0 : x[i];
 }
 
-struct Shared {
-  Reciprocal<E> pivots[most_rows];
-  alignas(16) Tile<E> L[1];  // as many as there are, diagonals included, then the inverses of those on the diagonal, then the columns
-  __device__ Tile<E>* inverses(int stripes) { return L + tiles_before(stripes); }
-  __device__ Column<E>* columns(int stripes) { return reinterpret_cast<Column<E>*>(inverses(stripes) + stripes); }
-  static std::size_t bytes(int stripes, int columns) {
-    return sizeof(Shared) + (tiles_before(stripes) + stripes - 1) * sizeof(Tile<E>) + columns * sizeof(Column<E>);
-  }
-};
+/// A block with a triangle of `rows_at_once` rows, or what is left.
+__global__ void __launch_bounds__(threads) trsm_tiles_kernel(Lower triangle, int rows_at_once, unsigned char* to) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  auto& memory = *reinterpret_cast<Shared*>(bytes);
+  triangle.first = blockIdx.x * std::int64_t(rows_at_once);
+  const int w = static_cast<int>(min(triangle.A.rows - triangle.first, std::int64_t(rows_at_once)));
+  const int stripes = stripes_of(w), id = threadIdx.x, warp = id / warp_size;
+  for (int s = 0, n = 0; s < stripes; ++s)
+    for (int q = 0; q <= s; ++q, ++n)
+#pragma unroll
+      for (int e = 0; e < tile * tile / threads; ++e) {
+        // neighbours read what lies side by side
+        const int i = triangle.transposed ? id / tile + e * warps : id % tile;
+        const int k = triangle.transposed ? id % tile : id / tile + e * warps;
+        const int row = s * tile + i, col = q * tile + k;
+        const bool there = row < w && (col < row || (col == row && !triangle.unit));
+        memory.L[n][i][k] = there ? triangle(row, col) : row == col ? 1.0 : 0.0;
+      }
+  for (int t = id; t < most_rows; t += threads)
+    memory.pivots[t] = Reciprocal<E>(t < w && !triangle.unit ? triangle(t, t) : 1.0);
+  __syncthreads();
+  for (int s = warp; s < stripes; s += warps)
+    invert_with_pivots(memory.L[tiles_before(s + 1) - 1], memory.pivots + s * tile, triangle.unit,
+                       memory.inverses(stripes)[s]);
+  __syncthreads();
+  to += blockIdx.x * Shared::bytes(stripes_of(rows_at_once), 0);
+  for (int at = 16 * id; at < Shared::bytes(stripes, 0); at += 16 * threads)
+    *reinterpret_cast<int4*>(to + at) = *reinterpret_cast<const int4*>(bytes + at);
+}
 
 /// By one warp: X = D^-1 X for eight columns, a lane with a row; x_k goes round by shuffle.
-__device__ __noinline__ void substitute(const Tile<E>& D, const Reciprocal<E>* pivots, bool unit, Column<E>* X, int k0) {
+__device__ __noinline__ void substitute(const Tile<E>& D, const Reciprocal<E>* pivots, bool unit, Column<E>* X,
+                                        int k0) {
   const int lane = threadIdx.x % warp_size;
   E x[warp_columns];
 #pragma unroll
@@ -109,8 +129,7 @@ __device__ __noinline__ void substitute(const Tile<E>& D, const Reciprocal<E>* p
   __syncwarp();
 }
 
-/// By one warp: a stripe of eight columns, whose right-hand side is given by `b`, b.each(act) with the lane's elements as of Sums.
-/// False if it is to be substituted: X has the right-hand side then.
+/// By one warp: a stripe of eight columns. False if it is to be solved by substitution: X is as it was then.
 __device__ inline bool multiply_refined(const Tile<E>& D, const Tile<E>& inverse, Column<E>* X, int k0) {
   constexpr int elements = tile * warp_columns / warp_size;
   E b[elements], x[elements];
@@ -151,45 +170,32 @@ __device__ inline bool multiply_refined(const Tile<E>& D, const Tile<E>& inverse
   return good;
 }
 
-/// A block has eight columns for each of its `solving` warps.
+/// A block has eight columns for each of its `solving` warps. `tiles`: the triangle's, of trsm_tiles.
 template <int solving>
-__global__ void __launch_bounds__(threads) trsm_block_kernel(Lower triangle, const DiagonalTile* inverses, Block<E> B) {
+__global__ void __launch_bounds__(threads)
+    trsm_block_kernel(const unsigned char* tiles, bool reversed, bool unit, Block<E> B) {
   extern __shared__ __align__(16) unsigned char bytes[];
   auto& memory = *reinterpret_cast<Shared*>(bytes);
   const int id = threadIdx.x, warp = id / warp_size, lane = id % warp_size;
-  const int w = triangle.rows(), stripes = (w + tile - 1) / tile;
+  const int w = static_cast<int>(B.rows), stripes = stripes_of(w);
   const std::int64_t first = (blockIdx.x * std::int64_t(solving) + warp) * warp_columns;  // the warp's columns
   Column<E>* const own = memory.columns(stripes) + warp * warp_columns;
+  const auto place = [&](int t) { return reversed ? w - 1 - t : t; };
 
   if (warp < solving)
+#pragma unroll
     for (int c = 0; c < warp_columns; ++c)
-      for (int t = lane; t < stripes * tile; t += warp_size)
+      for (int s = 0; s < stripes; ++s) {
+        const int t = s * tile + lane;
         if (t < w && first + c < B.cols)
-          __pipeline_memcpy_async(&own[c][t], &B(triangle.place(t), first + c), sizeof(E));
+          __pipeline_memcpy_async(&own[c][t], &B(place(t), first + c), sizeof(E));
         else
           own[c][t] = 0.0;
-  for (int s = 0, n = 0; s < stripes; ++s)
-    for (int q = 0; q <= s; ++q, ++n)
-#pragma unroll
-      for (int e = 0; e < tile * tile / threads; ++e) {
-        // neighbours read what lies side by side
-        const int i = triangle.transposed ? id / tile + e * warps : id % tile;
-        const int k = triangle.transposed ? id % tile : id / tile + e * warps;
-        const int row = s * tile + i, col = q * tile + k;
-        if (row < w && (col < row || (col == row && !triangle.unit)))
-          __pipeline_memcpy_async(&memory.L[n][i][k], &triangle.at(row, col), sizeof(E));
-        else
-          memory.L[n][i][k] = row == col ? 1.0 : 0.0;
       }
-  {
-    constexpr int at_once = 16;
-    auto* const to = reinterpret_cast<unsigned char*>(memory.inverses(stripes));
-    const auto* const from = reinterpret_cast<const unsigned char*>(inverses);
-    for (int at = id * at_once; at < stripes * static_cast<int>(sizeof(Tile<E>)); at += threads * at_once)
-      __pipeline_memcpy_async(to + at, from + at, at_once);
-  }
+#pragma unroll 8
+  for (int at = 16 * id; at < Shared::bytes(stripes, 0); at += 16 * threads)
+    __pipeline_memcpy_async(bytes + at, tiles + at, 16);
   __pipeline_commit();
-  if (!triangle.unit && id < stripes * tile) memory.pivots[id] = Reciprocal<E>(triangle.diagonal(id));
   __pipeline_wait_prior(0);
   __syncthreads();
   if (warp >= solving) return;
@@ -202,23 +208,28 @@ __global__ void __launch_bounds__(threads) trsm_block_kernel(Lower triangle, con
       left.each([&](int i, int c, E sum_of_left) { own[c][k0 + i] -= sum_of_left; });
       __syncwarp();
     }
-    if (!multiply_refined(L[s], memory.inverses(stripes)[s], own, k0))
-      substitute(L[s], memory.pivots, triangle.unit, own, k0);
+    if (!multiply_refined(L[s], memory.inverses(stripes)[s], own, k0)) substitute(L[s], memory.pivots, unit, own, k0);
 #pragma unroll
     for (int c = 0; c < warp_columns; ++c)
-      if (k0 + lane < w && first + c < B.cols) B(triangle.place(k0 + lane), first + c) = own[c][k0 + lane];
+      if (k0 + lane < w && first + c < B.cols) B(place(k0 + lane), first + c) = own[c][k0 + lane];
   }
 }
 
-template <int solving>
-bool launch(const Lower& triangle, const DiagonalTile* inverses, Block<E> B, Queue& q) {
-  constexpr auto kernel = trsm_block_kernel<solving>;
-  const auto bytes = Shared::bytes(static_cast<int>(ceil_div(triangle.A.rows, tile)), solving * warp_columns);
-  if (bytes > shared_memory_limit(q.device())) return false;
+template <class Kernel>
+bool allow(Kernel kernel, std::int64_t bytes, const Queue& q) {
+  if (bytes > static_cast<std::int64_t>(shared_memory_limit(q.device()))) return false;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
         "trsm_block");
-  kernel<<<static_cast<unsigned>(ceil_div(B.cols, solving * warp_columns)), threads, bytes, stream_of(q)>>>(triangle,
-                                                                                                            inverses, B);
+  return true;
+}
+
+template <int solving>
+bool launch(const unsigned char* tiles, bool reversed, bool unit, Block<E> B, Queue& q) {
+  constexpr auto kernel = trsm_block_kernel<solving>;
+  const auto bytes = Shared::bytes(stripes_of(B.rows), solving * warp_columns);
+  if (!allow(kernel, bytes, q)) return false;
+  const auto blocks = static_cast<unsigned>(ceil_div(B.cols, solving * warp_columns));
+  kernel<<<blocks, threads, static_cast<std::size_t>(bytes), stream_of(q)>>>(tiles, reversed, unit, B);
   q.launched("trsm_block");
   return true;
 }
@@ -227,29 +238,37 @@ bool launch(const Lower& triangle, const DiagonalTile* inverses, Block<E> B, Que
 
 std::int64_t trsm_block_rows(const Queue& q) {
   std::int64_t rows = most_rows;
-  while (rows > tile && Shared::bytes(static_cast<int>(rows / tile), warp_columns) > shared_memory_limit(q.device()))
+  while (rows > tile &&
+         Shared::bytes(stripes_of(rows), warp_columns) > static_cast<std::int64_t>(shared_memory_limit(q.device())))
     rows /= 2;
   return rows;
 }
 
-void trsm_block_inverses(Uplo uplo, Op op, Diag diag, View<double> A, void* inverses, Queue& q) {
-  if (A.empty()) return;
-  DeviceScope scope(q.device());
-  trsm_block_inverses_kernel<<<static_cast<unsigned>(ceil_div(ceil_div(A.rows, tile), inverting)), inverting * warp_size, 0,
-                               stream_of(q)>>>(Lower(uplo, op, diag, A), static_cast<DiagonalTile*>(inverses));
-  q.launched("trsm_block_inverses");
+std::int64_t trsm_tiles_bytes(const Queue& q) {
+  return Shared::bytes(stripes_of(trsm_block_rows(q)), 0);
 }
 
-void trsm_block(Uplo uplo, Op op, Diag diag, View<double> A, const void* inverses, View<double> B, Queue& q) {
+void trsm_tiles(Uplo uplo, Op op, Diag diag, View<double> A, void* tiles, Queue& q) {
+  if (A.empty()) return;
+  DeviceScope scope(q.device());
+  const std::int64_t rows = trsm_block_rows(q), bytes = trsm_tiles_bytes(q);
+  allow(trsm_tiles_kernel, bytes, q);
+  trsm_tiles_kernel<<<static_cast<unsigned>(ceil_div(A.rows, rows)), threads, static_cast<std::size_t>(bytes),
+                      stream_of(q)>>>(Lower(uplo, op, diag, A), static_cast<int>(rows),
+                                      static_cast<unsigned char*>(tiles));
+  q.launched("trsm_tiles");
+}
+
+void trsm_block(Uplo uplo, Op op, Diag diag, const void* tiles, View<double> B, Queue& q) {
   if (B.empty()) return;
   DeviceScope scope(q.device());
-  const Lower triangle(uplo, op, diag, A);
-  const auto* const tiles = static_cast<const DiagonalTile*>(inverses);
+  const auto* const of_A = static_cast<const unsigned char*>(tiles);
+  const bool reversed = is_reversed(uplo, op), unit = diag == Diag::Unit;
   // As many columns to a block as let each multiprocessor have one.
-  if (B.cols > 4096 && launch<8>(triangle, tiles, block_of(B), q)) return;
-  if (B.cols > 2048 && launch<4>(triangle, tiles, block_of(B), q)) return;
-  if (B.cols > 1024 && launch<2>(triangle, tiles, block_of(B), q)) return;
-  launch<1>(triangle, tiles, block_of(B), q);
+  if (B.cols > 4096 && launch<8>(of_A, reversed, unit, block_of(B), q)) return;
+  if (B.cols > 2048 && launch<4>(of_A, reversed, unit, block_of(B), q)) return;
+  if (B.cols > 1024 && launch<2>(of_A, reversed, unit, block_of(B), q)) return;
+  launch<1>(of_A, reversed, unit, block_of(B), q);
 }
 
 }  // namespace devobj::cuda

@@ -14,11 +14,9 @@ class TrsmBlock : public Everywhere {
   Dense<double> solution(Uplo uplo, Op op, Diag diag, const Dense<double>& A, const Dense<double>& B) {
     Padded<double> a(A, q()), b(B, q());
     if constexpr (cuda_built) {
-      const std::int64_t tiles = (A.rows() + cuda::trsm_block_tile - 1) / cuda::trsm_block_tile;
-      const Storage inverses(static_cast<std::size_t>(tiles * cuda::trsm_block_inverse_bytes), q());
-      void* const memory = inverses.data();
-      cuda::trsm_block_inverses(uplo, op, diag, a, memory, q());
-      cuda::trsm_block(uplo, op, diag, a, memory, b, q());
+      const Storage tiles(static_cast<std::size_t>(cuda::trsm_tiles_bytes(q())), q());
+      cuda::trsm_tiles(uplo, op, diag, a, tiles.data(), q());
+      cuda::trsm_block(uplo, op, diag, tiles.data(), b, q());
     }
     expect_same(a.read("A"), A, "A");
     return b.read("B");
