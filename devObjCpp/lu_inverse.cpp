@@ -42,6 +42,7 @@ template <class T> std::int64_t getri(View<T> A, View<std::int32_t> ipiv, Queue&
   Matrix<std::int32_t> memory;
   const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);
   Matrix<T> L(n, std::min(block, n), q);
+  reserve_for_laswp(n, q);
   if (const std::int64_t info = first_zero_diagonal(A, q)) return info;
 
   trtri_upper<T>(A, L, q);

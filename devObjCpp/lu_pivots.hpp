@@ -13,4 +13,9 @@ inline View<std::int32_t> contiguous_pivots(View<std::int32_t> ipiv, Matrix<std:
   return memory;
 }
 
+/// Takes the memory that laswp needs for n rows on a GPU, before anything changes.
+inline void reserve_for_laswp(std::int64_t n, Queue& q) {
+  if (q.on_cuda()) q.workspace(static_cast<std::size_t>(n) * sizeof(std::int32_t));
+}
+
 }  // namespace devobj

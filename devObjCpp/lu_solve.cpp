@@ -26,6 +26,7 @@ struct Solver {
 /// Reserves the memory: before anything changes, so that nothing has when there is none.
 template <class T>
 Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
+  reserve_for_laswp(n, q);
   if constexpr (cuda_built)
     if (q.on_cuda() && n >= few_least && right_hand_sides <= cuda::trsm_few_max)
       return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};

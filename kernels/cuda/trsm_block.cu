@@ -44,8 +44,8 @@ struct Lower {
 
 struct Shared {
   Reciprocal<E> pivots[most_rows];
-  alignas(
-      16) Tile<E> L[1];  // as many as there are, the identity beyond the last row; then the inverses; then the columns
+  // as many as there are, the identity beyond the last row; then the inverses; then the columns
+  alignas(16) Tile<E> L[1];
   __device__ Tile<E>* inverses(int stripes) { return L + tiles_before(stripes); }
   __device__ Column<E>* columns(int stripes) { return reinterpret_cast<Column<E>*>(inverses(stripes) + stripes); }
   __host__ __device__ static std::int64_t bytes(int stripes, int columns) {

@@ -75,7 +75,8 @@ template <class T> void transpose(Op op, View<T> A, View<T> B, Queue& q);
 /// A = op(A) in place, A square.
 template <class T> void transpose(Op op, View<T> A, Queue& q);
 /// Row swaps, LAPACK's laswp: for i = k1 ... k2 - 1 (forward) or backward, row i <-> row ipiv[i] - 1. ipiv is a
-/// vector in the queue's memory with at least k2 elements, counted from 1. An entry outside 1 ... A.rows is left out.
+/// vector in the queue's memory with at least k2 elements, counted from 1. An entry outside 1 ... A.rows is left out. For many
+/// swaps on a GPU: workspace of A.rows integers, which stays with the queue.
 template <class T>
 void laswp(View<T> A, std::int64_t k1, std::int64_t k2, View<std::int32_t> ipiv, bool forward, Queue& q);
 /// The norm of a general matrix, LAPACK's lange: max column sum, max row sum, Frobenius or max |a_ij|. NaN if there is
