@@ -152,7 +152,9 @@ class NativeLu {
     Queue& panels = panel_queue;
 
     panel(blocks_[0], place_of(0), panels, [&] {
-      if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
+      if (!by_rows_) return;
+      wait_for_start();
+      cuda::transpose_in_place(Op::Trans, A_, q_);
     });
     Event soon_updated, left_exchanged;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -163,6 +165,7 @@ class NativeLu {
       const bool last = i + 1 == blocks_.size();
       const Range rest{last ? K.columns.end : blocks_[i + 1].columns.end, n_};
       const auto update_rest = [&] {
+        if (!last && rest.size() > 0) wait_for_start();
         if (!soon_queue || i + 2 >= blocks_.size()) {
           update(K, whole(), whole(), rest, q_, true);
           soon_updated = q_.record(false);
@@ -203,9 +206,11 @@ class NativeLu {
   /// What the kernel's panel at K did to the rows.
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
-  /// P A(below, K) = L U, in its place. `beside` is called when the first of its kernels has been launched, and q_ waits for
-  /// that one's start: what runs beside the panel is launched before all that follows in it, so that it does not wait for the
-  /// host where that is not ahead yet.
+  /// What q_ gets next does not begin before the panel's first kernel has.
+  void wait_for_start() { cuda::stream_wait_event(q_.stream(), start_.event()); }
+
+  /// P A(below, K) = L U, in its place. `beside` is called when the first of its kernels has been launched: what runs beside
+  /// the panel is launched before all that follows in it, so that it does not wait for the host where that is not ahead yet.
   template <class Beside>
   void panel(const Block& block, const Place& A, Queue& q, Beside beside) {
     const auto& [K, inner, shape, last_shape] = block;
@@ -213,10 +218,7 @@ class NativeLu {
     if (K.size() <= inner) {
       cuda::lu_panel(A({K.begin, m_}, K), ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, shape,
                      first ? &start_ : nullptr, q);
-      if constexpr (first) {
-        cuda::stream_wait_event(q_.stream(), start_.event());
-        beside();
-      }
+      if constexpr (first) beside();
       return;
     }
     const std::int64_t middle = K.begin + (K.size() / 2 + inner - 1) / inner * inner;

@@ -1,5 +1,5 @@
-// Loads and stores of numbers of 8 or 16 bytes that are to stay in the L2 cache, if `keep`, while other kernels' matrices pass
-// through it; else as usual.
+// Loads of 8 or 16 bytes, stores and copies of 16, of memory that is to stay in the L2 cache, if `keep`, while other kernels'
+// matrices pass through it; else as usual.
 #pragma once
 
 #include <cuda_pipeline.h>

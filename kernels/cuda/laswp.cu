@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(2 * most_pivots)
   }
 }
 
-// Pivots from which columns are moved as a whole.
-constexpr std::int64_t many_pivots = 512;
+// Pivots from which columns are moved as a whole, and rows for each.
+constexpr std::int64_t many_pivots = 512, most_rows_for_a_pivot = 8;
 
 constexpr int tracing = 128;
 constexpr int pivots_at_once = 1024;  // in shared memory
@@ -139,8 +139,8 @@ bool move_columns(Block<E> A, std::int64_t k1, std::int64_t k2, Strided<std::int
   auto* const source = static_cast<std::int32_t*>(q.workspace(static_cast<std::size_t>(A.rows) * sizeof(std::int32_t)));
   laswp_sources_kernel<<<static_cast<unsigned>(ceil_div(A.rows, std::int64_t(tracing))), tracing, 0, stream_of(q)>>>(
       A.rows, k1, k2, ipiv, forward, source);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes(blocks))),
-        "laswp");
+  // the same for every launch: another thread's may come between
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)), "laswp");
   const ClusterLaunch launch(std::min<std::int64_t>(A.cols, 1 << 20) * blocks, blocks, moving, bytes(blocks),
                              stream_of(q));
   cudaLaunchConfig_t config = launch.config;
@@ -158,7 +158,9 @@ template <class T>
 void laswp(View<T> A, std::int64_t k1, std::int64_t k2, View<std::int32_t> ipiv, bool forward, Queue& q) {
   if (A.empty() || k2 <= k1) return;
   DeviceScope scope(q.device());
-  if (k2 - k1 >= many_pivots && move_columns(block_of(A), k1, k2, vector_of(ipiv), forward, q)) return;
+  if (k2 - k1 >= std::max(many_pivots, A.rows / most_rows_for_a_pivot) &&
+      move_columns(block_of(A), k1, k2, vector_of(ipiv), forward, q))
+    return;
   int chunk = warp_size;
   while (chunk < most_pivots && chunk < k2 - k1) chunk *= 2;
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(ceil_div(A.cols, columns_at_once), 1 << 20));

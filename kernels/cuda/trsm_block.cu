@@ -217,8 +217,10 @@ __global__ void __launch_bounds__(threads)
 
 template <class Kernel>
 bool allow(Kernel kernel, std::int64_t bytes, const Queue& q) {
-  if (bytes > static_cast<std::int64_t>(shared_memory_limit(q.device()))) return false;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+  const auto limit = static_cast<std::int64_t>(shared_memory_limit(q.device()));
+  if (bytes > limit) return false;
+  // the same for every launch: another thread's may come between
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(limit)),
         "trsm_block");
   return true;
 }

@@ -64,7 +64,7 @@ TEST_P(TrsmBlock, EveryTriangle) {
 
 /// The other shapes of a block.
 TEST_P(TrsmBlock, ManyColumns) {
-  for (const std::int64_t columns : {1025, 4097}) {
+  for (const std::int64_t columns : {1025, 2049, 4097}) {
     const std::int64_t n = most() - 5;
     const Dense<double> A = random<double>(n, n, 3), B = random<double>(n, columns, 4);
     expect_solved(triangle(Uplo::Upper, Op::NoTrans, Diag::NonUnit, A),
