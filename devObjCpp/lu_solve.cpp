@@ -26,7 +26,6 @@ struct Solver {
 /// Reserves the memory: before anything changes, so that nothing has when there is none.
 template <class T>
 Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
-  reserve_for_laswp(n, q);
   if constexpr (cuda_built)
     if (q.on_cuda() && n >= few_least && right_hand_sides <= cuda::trsm_few_max)
       return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
@@ -118,6 +117,7 @@ void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOp
   require_distinct("getrs", "B", B, "ipiv", ipiv);
   if (B.empty()) return;
   const Solver solver = solver_for<T>(options.math, n, B.cols, q);
+  reserve_for_laswp(n, q);
   Matrix<std::int32_t> memory;
   const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);
   if (op == Op::NoTrans) {
@@ -142,7 +142,10 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
   require_distinct("gesv", "ipiv", ipiv, "A", A);
   require_distinct("gesv", "ipiv", ipiv, "B", B);
   lu_method<T>("gesv", A.rows, A.cols, q, options);  // its errors
-  if (!B.empty()) solver_for<T>(options.math, A.rows, B.cols, q);
+  if (!B.empty()) {
+    solver_for<T>(options.math, A.rows, B.cols, q);
+    reserve_for_laswp(A.rows, q);
+  }
   Matrix<std::int32_t> memory;  // before anything changes
   const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);
   const std::int64_t info = getrf(A, pivots, q, options);
