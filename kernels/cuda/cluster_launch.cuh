@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/cluster.cuh"
-#include "kernels/cuda/cuda_common.hpp"
+#include "kernels/cuda/shared_memory.hpp"
 
 namespace devobj::cuda {
 
@@ -31,13 +31,10 @@ struct ClusterLaunch {
 /// many threads and bytes of shared memory each; 0 if it cannot run in clusters at all. Lets the kernel have them.
 template <class Kernel>
 int largest_cluster(Kernel* kernel, int threads, std::size_t bytes) {
-  if (!clusters_usable(kernel)) return 0;
-  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)) !=
-          cudaSuccess ||
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
-    cudaGetLastError();
-    return 0;  // more shared memory than this GPU has
-  }
+  int device = 0;
+  check(cudaGetDevice(&device), "largest_cluster");
+  if (!clusters_usable(kernel) || allow_shared_memory(kernel, device, "largest_cluster") < bytes) return 0;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "largest_cluster");
   for (int blocks = max_cluster; blocks > 0; blocks /= 2) {
     const ClusterLaunch launch(blocks, blocks, threads, bytes, nullptr);
     int clusters = 0;

@@ -212,8 +212,7 @@ bool launch_few(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, in
   const auto bytes = tiles_before(static_cast<int>(ceil_div(L.rows, tile))) * sizeof(OddTile<E>);
   if (bytes > shared_memory_limit(q.device())) return false;
   constexpr auto kernel = exchange_solve_few_kernel<E>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "exchange_solve");
+  allow_shared_memory(kernel, q.device(), "exchange_solve");
   const auto blocks = static_cast<unsigned>(ceil_div(A.cols, warps));
   kernel<<<blocks, threads, bytes, stream_of(q)>>>(L, L_by_rows, A, exchange);
   return true;
@@ -225,8 +224,7 @@ bool launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int pa
   constexpr int columns = solving * warp_columns;
   const auto bytes = Memory<E>::bytes(static_cast<int>(ceil_div(L.rows, tile)), columns);
   if (bytes > shared_memory_limit(q.device())) return false;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "exchange_solve");
+  allow_shared_memory(kernel, q.device(), "exchange_solve");
   const auto blocks = static_cast<unsigned>(ceil_div(by_rows ? A.rows : A.cols, columns));
   kernel<<<blocks, threads, bytes, stream_of(q)>>>(L, L_by_rows, A, exchange, part_rows);
   return true;

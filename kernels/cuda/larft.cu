@@ -143,9 +143,7 @@ void larft(View<T> G, View<T> tau, View<T> Tri, Queue& q) {
   const Memory<E> memory(static_cast<int>(k));
   int buffers = 2;
   while (buffers > 0 && memory.bytes(buffers) > shared_memory_limit(q.device())) --buffers;
-  check(cudaFuncSetAttribute(larft_rows_kernel<E>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(memory.bytes(buffers))),
-        "larft");
+  allow_shared_memory(larft_rows_kernel<E>, q.device(), "larft");
   larft_rows_kernel<E><<<static_cast<unsigned>(ceil_div(k, warps)), threads, memory.bytes(buffers), stream_of(q)>>>(
       block_of(G), vector_of(tau), block_of(Tri), buffers);
   q.launched("larft");

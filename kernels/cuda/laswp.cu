@@ -139,8 +139,7 @@ bool move_columns(Block<E> A, std::int64_t k1, std::int64_t k2, Strided<std::int
   auto* const source = static_cast<std::int32_t*>(q.workspace(static_cast<std::size_t>(A.rows) * sizeof(std::int32_t)));
   laswp_sources_kernel<<<static_cast<unsigned>(ceil_div(A.rows, std::int64_t(tracing))), tracing, 0, stream_of(q)>>>(
       A.rows, k1, k2, ipiv, forward, source);
-  // the same for every launch: another thread's may come between
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)), "laswp");
+  allow_shared_memory(kernel, q.device(), "laswp");
   const ClusterLaunch launch(std::min<std::int64_t>(A.cols, 1 << 20) * blocks, blocks, moving, bytes(blocks),
                              stream_of(q));
   cudaLaunchConfig_t config = launch.config;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/lu_panel_kernel.cuh"
+#include "kernels/cuda/shared_memory.hpp"
 
 namespace devobj::cuda::lu {
 
@@ -35,9 +36,7 @@ struct Launch {
     if (start != nullptr)
       add(cudaLaunchAttributeLaunchCompletionEvent).launchCompletionEvent = {static_cast<cudaEvent_t>(start->event()),
                                                                              0};
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(config.dynamicSmemBytes)),
-          "lu_panel");
+    allow_shared_memory(kernel, q.device(), "lu_panel");
     check(cudaLaunchKernelEx(&config, kernel, p), "lu_panel");
   }
 };

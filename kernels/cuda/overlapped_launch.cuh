@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/cluster.cuh"
-#include "kernels/cuda/cuda_common.hpp"
+#include "kernels/cuda/shared_memory.hpp"
 
 namespace devobj::cuda {
 
@@ -37,8 +37,7 @@ template <class... Parameters, class... Arguments>
 void launch_overlapped(const char* name, bool overlaps, void (*kernel)(Parameters...), std::int64_t blocks, int threads,
                        std::int64_t bytes, Queue& q, Arguments... arguments) {
   constexpr std::int64_t without_asking = 48 * 1024;
-  if (bytes > without_asking)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)), name);
+  if (bytes > without_asking) allow_shared_memory(kernel, q.device(), name);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;

@@ -22,7 +22,7 @@ struct Possible {
   int blocks = 0, by_products = 0;
 };
 template <class E, int G>
-Possible find_possible() {
+Possible find_possible(int device) {
   const auto kernel = qr_panel_native_kernel<E, G, false>;
   constexpr int bytes = sizeof(SharedMemory<E, Geometry<E, G>::W>), threads = most_warps * warp_size;
   Possible possible;
@@ -31,16 +31,14 @@ Possible find_possible() {
     if (possible.blocks > 0) possible.by_products = largest_cluster(kernel, threads, products_bytes<E, G>);
   if (possible.by_products > 0) return possible;
   // no clusters, or more shared memory than this GPU has
-  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess)
-    possible.blocks = std::max(possible.blocks, 1);
-  cudaGetLastError();
+  if (allow_shared_memory(kernel, device, "qr_panel_native") >= bytes) possible.blocks = std::max(possible.blocks, 1);
   return possible;
 }
 template <class E, int G>
 Possible blocks_possible(int device) {
   static Possible known[64] = {};
-  if (device < 0 || device >= 64) return find_possible<E, G>();
-  if (known[device].blocks == 0) known[device] = find_possible<E, G>();
+  if (device < 0 || device >= 64) return find_possible<E, G>(device);
+  if (known[device].blocks == 0) known[device] = find_possible<E, G>(device);
   return known[device];
 }
 
@@ -95,9 +93,7 @@ void launch_kernel(const Panel<E>& panel, int warps, int blocks, bool by_product
     grid.sums = reinterpret_cast<E*>(memory + line);
     grid.row = grid.sums + sums;
     check(cudaMemsetAsync(grid.count, 0, sizeof(unsigned), config.stream), "qr_panel_native");
-    check(cudaFuncSetAttribute(qr_panel_native_kernel<E, G, true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(config.dynamicSmemBytes)),
-          "qr_panel_native");
+    allow_shared_memory(qr_panel_native_kernel<E, G, true>, q.device(), "qr_panel_native");
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
   } else {

@@ -215,23 +215,13 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-template <class Kernel>
-bool allow(Kernel kernel, std::int64_t bytes, const Queue& q) {
-  const auto limit = static_cast<std::int64_t>(shared_memory_limit(q.device()));
-  if (bytes > limit) return false;
-  // the same for every launch: another thread's may come between
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(limit)),
-        "trsm_block");
-  return true;
-}
-
 template <int solving>
 bool launch(const unsigned char* tiles, bool reversed, bool unit, Block<E> B, Queue& q) {
   constexpr auto kernel = trsm_block_kernel<solving>;
-  const auto bytes = Shared::bytes(stripes_of(B.rows), solving * warp_columns);
-  if (!allow(kernel, bytes, q)) return false;
+  const auto bytes = static_cast<std::size_t>(Shared::bytes(stripes_of(B.rows), solving * warp_columns));
+  if (allow_shared_memory(kernel, q.device(), "trsm_block") < bytes) return false;
   const auto blocks = static_cast<unsigned>(ceil_div(B.cols, solving * warp_columns));
-  kernel<<<blocks, threads, static_cast<std::size_t>(bytes), stream_of(q)>>>(tiles, reversed, unit, B);
+  kernel<<<blocks, threads, bytes, stream_of(q)>>>(tiles, reversed, unit, B);
   q.launched("trsm_block");
   return true;
 }
@@ -254,7 +244,7 @@ void trsm_tiles(Uplo uplo, Op op, Diag diag, View<double> A, void* tiles, Queue&
   if (A.empty()) return;
   DeviceScope scope(q.device());
   const std::int64_t rows = trsm_block_rows(q), bytes = trsm_tiles_bytes(q);
-  allow(trsm_tiles_kernel, bytes, q);
+  allow_shared_memory(trsm_tiles_kernel, q.device(), "trsm_tiles");
   trsm_tiles_kernel<<<static_cast<unsigned>(ceil_div(A.rows, rows)), threads, static_cast<std::size_t>(bytes),
                       stream_of(q)>>>(Lower(uplo, op, diag, A), static_cast<int>(rows),
                                       static_cast<unsigned char*>(tiles));

@@ -94,15 +94,21 @@ TEST_P(Capture, WhatCannotBeCapturedIsAnErrorAndEverythingWorksAfterwards) {
   });
 }
 
-/// The native LU with its queues, panels and updates: a graph gives the same bits as calls.
+/// The native LU with its queues, panels and updates, of one block, two and more: a graph gives the same bits as calls. What
+/// comes after it in the graph finds its factors.
 TEST_P(Capture, NativeLuIsReplayed) {
   with_type([&]<class T>(T) {
-    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{300, 300}, {500, 200}, {150, 400}}) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{60, 60}, {120, 120}, {100, 60}, {300, 300}, {500, 200},
+                        {150, 400}}) {
+      SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
       const std::int64_t k = std::min(m, n);
       const LuOptions options{Method::native, 64};
-      Matrix<T> A(m, n, q());
+      Matrix<T> A(m, n, q()), after(m, n, q());
       Matrix<std::int32_t> ipiv(k, 1, q()), info(1, 1, q());
-      auto work = [&] { getrf<T>(A, ipiv, info.view(), q(), options); };
+      auto work = [&] {
+        getrf<T>(A, ipiv, info.view(), q(), options);
+        copy<T>(A, after, q());
+      };
       to_device<T>({random<T>(m, n, 1).data(), m, n, m}, A, q());
       cudaGraphExec_t graph = warm_capture(work);
       ASSERT_NE(graph, nullptr) << "a warm native LU cannot be captured";
@@ -113,8 +119,10 @@ TEST_P(Capture, NativeLuIsReplayed) {
         const Dense<T> LU = download<T>(A, q());
         const Dense<std::int32_t> pivots = download<std::int32_t>(ipiv, q());
         to_device<T>({a.data(), m, n, m}, A, q());
+        laset<T>(Uplo::General, 7, 7, after, q());
         ASSERT_CUDA(cudaGraphLaunch(graph, stream()));
         expect_same(download<T>(A, q()), LU, "the graph's LU");
+        expect_same(download<T>(after, q()), LU, "what comes after the graph's LU");
         expect_same(download<std::int32_t>(ipiv, q()), pivots, "the graph's pivots");
         EXPECT_EQ(download<std::int32_t>(info, q())[0], 0);
       }
