@@ -38,10 +38,11 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
-// Rows and columns from which an update in double precision is by gemm_overlapped, and the depths up to which it is: where its
-// blocks come and go, and, for the update of the rest, where they stay and leave multiprocessors to the panels, as many as a
-// cluster has.
-constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256, overlapped_most_depth_staying = 1024;
+// Rows and columns from which an update in double precision is by gemm_overlapped, aligned and not, and the depths up to
+// which it is: where its blocks come and go, and, for the update of the rest, where they stay and leave multiprocessors to the
+// panels, as many as a cluster has.
+constexpr std::int64_t overlapped_least = 1024, overlapped_least_unaligned = 3072, overlapped_most_depth = 256,
+                       overlapped_most_depth_staying = 1024;
 constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
 /// The factorization of one matrix; what its steps share.
@@ -81,10 +82,15 @@ class NativeLu {
     const std::int64_t rest = k_ - blocks_[0].columns.size();  // at most
     by_three_ = by_three_pays(rest, options.math);
     by_parts_ = !by_three_ && by_parts_pays(rest, options.math);
+    if constexpr (std::is_same_v<T, double>) {
+      overlapped_ = rest >= overlapped_least && cuda::gemm_overlapped_usable(q.device());
+      overlapped_copies_ = overlapped_ && rest >= overlapped_least_unaligned && !cuda::gemm_overlapped_aligned(A_, A_, A_);
+    }
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
     const std::size_t panel = aligned(cuda::lu_panel_workspace<T>(inner_));
-    const std::size_t products = by_three_ || by_parts_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
+    const std::size_t products =
+        by_three_ || by_parts_ || overlapped_copies_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
     copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
     auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products));
@@ -299,10 +305,12 @@ class NativeLu {
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
     }
     if constexpr (std::is_same_v<T, double>) {
-      if (K.size() <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
-          std::min(rows.size(), columns.size()) >= overlapped_least &&
-          cuda::gemm_overlapped_possible(left, right, result, q))
-        return cuda::gemm_overlapped(-1, left, right, result, q, spared);
+      const std::int64_t least_side = std::min(rows.size(), columns.size());
+      if (K.size() <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) && overlapped_ &&
+          (cuda::gemm_overlapped_aligned(left, right, result)
+               ? least_side >= overlapped_least
+               : of_rest && overlapped_copies_ && least_side >= overlapped_least_unaligned))
+        return cuda::gemm_overlapped(-1, left, right, result, product_workspace_, q, spared);
     }
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
   }
@@ -329,6 +337,9 @@ class NativeLu {
       if (by_three_) return cuda::gemm_3m_overlapped_workspace(rows, cols, depth);
     if constexpr (is_complex<T>)
       return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
+    else if constexpr (std::is_same_v<T, double>)
+      return by_rows_ ? cuda::gemm_overlapped_workspace(cols, rows, depth)
+                      : cuda::gemm_overlapped_workspace(rows, cols, depth);
     else
       return cuda::gemm_by_parts_workspace(rows, cols, depth);
   }
@@ -348,6 +359,7 @@ class NativeLu {
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
   bool by_three_ = false, by_parts_ = false, by_rows_ = false;
+  bool overlapped_ = false, overlapped_copies_ = false;  // gemm_overlapped is usable; has the workspace for copies
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
 };
 

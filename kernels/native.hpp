@@ -154,11 +154,14 @@ struct Spared {
 inline constexpr int spared_counts = 3;
 
 /// C += alpha A B, alpha 1 or -1, in double precision by a kernel whose way to C and back is beside its products: faster than
-/// cuBLAS's up to a depth of 128, and as fast at 256. At most an eighth of the multiprocessors are spared. Possible where the
-/// GPU has what it needs (Hopper) and the columns of all three matrices begin at 16 bytes. (gemm_overlapped)
+/// cuBLAS's up to a depth of 128, and as fast at 256. At most an eighth of the multiprocessors are spared. Usable where the GPU
+/// has what it needs (Hopper). `workspace` holds gemm_overlapped_workspace bytes, which do not fall with any of the three
+/// sizes, unless the matrices are aligned: all of their columns begin at multiples of 16 bytes. (gemm_overlapped)
 bool gemm_overlapped_usable(int device);
-bool gemm_overlapped_possible(View<double> A, View<double> B, View<double> C, const Queue& q);
-void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, Spared spared = {});
+bool gemm_overlapped_aligned(View<double> A, View<double> B, View<double> C);
+std::size_t gemm_overlapped_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
+                     Spared spared = {});
 
 /// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. (gemm_3m)
 template <class T>

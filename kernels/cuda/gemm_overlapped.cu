@@ -5,6 +5,11 @@
 // dealt to the lanes like this: of depth 8 h ... 8 h + 7 lane 4 o + i multiplies 8 h + 2 i and the next; row o of the tensor
 // cores is row 2 o of the box and row o + 8 is row 2 o + 1; columns 2 i and 2 i + 1 are i and i + 4 of eight. So a lane has
 // two rows below each other, a pair of C.
+//
+// A column is aligned if it begins at a multiple of 16 bytes, as all must of a matrix that comes by a tensor map. Of A and B
+// copies are made, if need be, that are. C's columns that are not would be from their second row on: from there they are
+// updated, by A without its first row, and by the kernel that copies B in their first row. With an odd ld those are every
+// other column: C is two matrices of twice its ld then, and there are two products.
 #include "kernels/cuda/overlapped_product.cuh"
 
 namespace devobj::cuda {
@@ -99,22 +104,130 @@ class RealProduct {
   double2 a_[2][2], b_[2][eights];
 };
 
+// ---- matrices that are not aligned ----
+
+/// Columns first, first + apart, ... of C, which are aligned from row `down` on; apart is 1 or 2.
+struct LikeColumns {
+  int first, apart, down;
+  View<double> of_C(View<double> C) const {
+    return {C.data + first * C.ld + down, C.rows - down, count(C), apart * C.ld};
+  }
+  View<double> of(View<double> B) const { return {B.data + first * B.ld, B.rows, count(B), apart * B.ld}; }
+  std::int64_t count(View<double> X) const { return (X.cols - first + apart - 1) / apart; }
+};
+struct Likes {
+  LikeColumns likes[2];
+  int count;
+};
+Likes likes_of(View<double> C) {
+  const int apart = C.ld % 2 == 0 || C.cols == 1 ? 1 : 2;
+  Likes all{{}, apart};
+  for (int first = 0; first < apart; ++first)
+    all.likes[first] = {first, apart, is_aligned(C.data + first * C.ld) ? 0 : 1};
+  return all;
+}
+
+constexpr int copy_threads = 256, copy_rows = 4 * copy_threads, copy_depth = 512;
+
+/// Copies of A, with and without its first row, where they are wanted: blocks of copy_rows x 1.
+__global__ void __launch_bounds__(copy_threads) copy_A_kernel(Block<double> A, Block<double> all, Block<double> without) {
+  for (std::int64_t j = blockIdx.y; j < A.cols; j += gridDim.y)
+    for (int u = 0; u < copy_rows / copy_threads; ++u) {
+      const std::int64_t i = blockIdx.x * std::int64_t(copy_rows) + u * copy_threads + threadIdx.x;
+      if (i >= A.rows) return;
+      const double x = A(i, j);
+      if (all.data != nullptr) all(i, j) = x;
+      if (without.data != nullptr && i > 0) without(i - 1, j) = x;
+    }
+}
+
+/// B's copy, if one is wanted, a warp to a column; and C's first row in its columns that are not aligned.
+__global__ void __launch_bounds__(copy_threads)
+    copy_B_kernel(double sign, Block<double> A, Block<double> B, Block<double> copy, Block<double> C, Likes all) {
+  __shared__ double first_row[copy_depth];
+  const int lane = threadIdx.x % warp_size;
+  const std::int64_t j = blockIdx.x * std::int64_t(copy_threads / warp_size) + threadIdx.x / warp_size;
+  const bool first_too = all.likes[all.count == 2 ? j % 2 : 0].down > 0;
+  double sum = 0;
+  for (std::int64_t k0 = 0; k0 < B.rows; k0 += copy_depth) {
+    const int depth = static_cast<int>(min(B.rows - k0, std::int64_t(copy_depth)));
+    __syncthreads();
+    for (int k = threadIdx.x; k < depth; k += copy_threads) first_row[k] = A(0, k0 + k);
+    __syncthreads();
+    if (j < B.cols)
+      for (int k = lane; k < depth; k += warp_size) {
+        const double b = B(k0 + k, j);
+        if (copy.data != nullptr) copy(k0 + k, j) = b;
+        sum += first_row[k] * b;
+      }
+  }
+  if (j >= B.cols || !first_too) return;
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffff, sum, distance);
+  if (lane == 0) C(0, j) += sign * sum;
+}
+
+constexpr std::int64_t even(std::int64_t rows) {
+  return (rows + 1) / 2 * 2;
+}
+
+constexpr auto name = "gemm_overlapped";
+
+void multiply_there(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, Spared spared) {
+  if (C.empty()) return;
+  const RealProduct::Operands operands{tensor_map(name, A, box_rows, RealProduct::depth),
+                                       tensor_map(name, B, RealProduct::depth, RealProduct::tile_cols)};
+  launch<RealProduct>(name, alpha, operands, ceil_div(A.cols, RealProduct::depth), A.cols, C, q, spared);
+}
+
 }  // namespace
 
 bool gemm_overlapped_usable(int device) {
   return usable<RealProduct>(device);
 }
 
-bool gemm_overlapped_possible(View<double> A, View<double> B, View<double> C, const Queue& q) {
-  return has_tensor_map(A) && has_tensor_map(B) && has_tensor_map(C) && gemm_overlapped_usable(q.device());
+bool gemm_overlapped_aligned(View<double> A, View<double> B, View<double> C) {
+  return has_tensor_map(A) && has_tensor_map(B) && has_tensor_map(C);
 }
 
-void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, Spared spared) {
+std::size_t gemm_overlapped_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+  return static_cast<std::size_t>(2 * even(rows) * depth + even(depth) * cols) * sizeof(double);
+}
+
+void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q, Spared spared) {
   if (C.empty() || A.empty()) return;
   DeviceScope scope(q.device());
-  const RealProduct::Operands operands{tensor_map("gemm_overlapped", A, box_rows, RealProduct::depth),
-                                       tensor_map("gemm_overlapped", B, RealProduct::depth, RealProduct::tile_cols)};
-  launch<RealProduct>("gemm_overlapped", alpha, operands, ceil_div(A.cols, RealProduct::depth), A.cols, C, q, spared);
+  if (gemm_overlapped_aligned(A, B, C)) return multiply_there(alpha, A, B, C, q, spared);
+  auto* free = static_cast<double*>(workspace);
+  auto place = [&free](std::int64_t rows, std::int64_t cols) {
+    const View<double> X(free, rows, cols, even(rows));
+    free += X.ld * cols;
+    return X;
+  };
+  const Likes all = likes_of(C);
+  View<double> of_A[2], copies_of_A[2], copy_of_B;
+  for (int i = 0; i < all.count; ++i) {
+    const int down = all.likes[i].down;
+    if (!of_A[down].empty() || A.rows == down) continue;
+    of_A[down] = A({down, A.rows}, {0, A.cols});
+    if (!has_tensor_map(of_A[down])) of_A[down] = copies_of_A[down] = place(A.rows - down, A.cols);
+  }
+  if (!has_tensor_map(B)) copy_of_B = place(B.rows, B.cols);
+  if (!copies_of_A[0].empty() || !copies_of_A[1].empty()) {
+    const dim3 grid(static_cast<unsigned>(ceil_div(A.rows, copy_rows)),
+                    static_cast<unsigned>(std::min(A.cols, max_grid_y)));
+    copy_A_kernel<<<grid, copy_threads, 0, stream_of(q)>>>(block_of(A), block_of(copies_of_A[0]),
+                                                           block_of(copies_of_A[1]));
+    q.launched(name);
+  }
+  const bool first_rows = all.likes[0].down + all.likes[all.count - 1].down > 0;
+  if (first_rows || !copy_of_B.empty()) {
+    copy_B_kernel<<<static_cast<unsigned>(ceil_div(B.cols, std::int64_t(copy_threads / warp_size))), copy_threads, 0,
+                    stream_of(q)>>>(alpha, block_of(A), block_of(B), block_of(copy_of_B), block_of(C), all);
+    q.launched(name);
+  }
+  if (!copy_of_B.empty()) B = copy_of_B;
+  for (int i = 0; i < all.count; ++i)
+    multiply_there(alpha, of_A[all.likes[i].down], all.likes[i].of(B), all.likes[i].of_C(C), q, spared);
 }
 
 }  // namespace devobj::cuda

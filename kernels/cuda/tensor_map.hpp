@@ -7,9 +7,13 @@
 
 namespace devobj::cuda {
 
-/// Whether a tensor map can be made of this matrix: 16 bytes are what the copy engine counts in.
+/// The copy engine counts in 16 bytes.
+inline bool is_aligned(const double* column) {
+  return reinterpret_cast<std::uintptr_t>(column) % 16 == 0;
+}
+/// Whether a tensor map can be made of this matrix.
 inline bool has_tensor_map(View<double> X) {
-  return reinterpret_cast<std::uintptr_t>(X.data) % 16 == 0 && X.ld % 2 == 0 && X.ld < (std::int64_t(1) << 36);
+  return is_aligned(X.data) && X.ld % 2 == 0 && X.ld < (std::int64_t(1) << 36);
 }
 
 /// The boxes of X, box_rows x box_cols, columns of 128 bytes (box_rows == 16) below each other. What lies outside of X is zero.

@@ -8,52 +8,55 @@
 namespace devobj::test {
 namespace {
 
-template <class T>
-bool possible([[maybe_unused]] View<T> A, [[maybe_unused]] View<T> B, [[maybe_unused]] View<T> C,
-              [[maybe_unused]] Queue& q) {
-  if constexpr (!cuda_built)
-    return false;
-  else if constexpr (is_complex<T>)
-    return cuda::gemm_3m_overlapped_possible(C, q);
-  else
-    return cuda::gemm_overlapped_possible(A, B, C, q);
-}
-/// The workspace of complex products has a canary behind it.
+/// The workspace has a canary behind it.
 template <class T>
 void overlapped([[maybe_unused]] int alpha, [[maybe_unused]] View<T> A, [[maybe_unused]] View<T> B,
                 [[maybe_unused]] View<T> C, [[maybe_unused]] Queue& q, [[maybe_unused]] cuda::Spared spared) {
-  if constexpr (cuda_built && is_complex<T>) {
-    const auto used = static_cast<std::int64_t>(cuda::gemm_3m_overlapped_workspace(C.rows, C.cols, A.cols) / 4);
+  if constexpr (cuda_built) {
+    const auto bytes = is_complex<T> ? cuda::gemm_3m_overlapped_workspace(C.rows, C.cols, A.cols)
+                                     : cuda::gemm_overlapped_workspace(C.rows, C.cols, A.cols);
+    const auto used = static_cast<std::int64_t>(bytes / 4);
     const std::int64_t canary = 64;
     const Dense<std::int32_t> nans(used + canary, 1, 0x7fc5a5a5);
     const Matrix<std::int32_t> workspace = upload(nans, q);
-    cuda::gemm_3m_overlapped(alpha, A, B, C, workspace.view().data, q, spared);
+    void* const memory = workspace.view().data;
+    if constexpr (is_complex<T>)
+      cuda::gemm_3m_overlapped(alpha, A, B, C, memory, q, spared);
+    else
+      cuda::gemm_overlapped(alpha, A, B, C, cuda::gemm_overlapped_aligned(A, B, C) ? nullptr : memory, q, spared);
     expect_same(download<std::int32_t>(workspace({used, used + canary}, {0, 1}), q),
                 block_of(nans, {used, used + canary}, {0, 1}), "behind the workspace");
-  } else if constexpr (cuda_built) {
-    cuda::gemm_overlapped(alpha, A, B, C, q, spared);
   }
 }
 
-/// A matrix whose columns begin at multiples of 16 bytes, with NaN around it.
+/// Where a matrix is in a larger one: rows above it, whose ld is odd or even.
+struct Lie {
+  std::int64_t above;
+  bool odd_ld;
+};
+/// All columns are aligned; none is; those with even numbers are; those with odd ones.
+constexpr Lie aligned{2, false}, none_aligned{3, false}, even_aligned{3, true}, odd_aligned{2, true};
+
+/// A matrix that lies so, with NaN around it.
 template <class T>
-class Even {
+class Lying {
  public:
-  Even(const Dense<T>& a, Queue& q) : q_(q), rows_(a.rows()), cols_(a.cols()) {
-    Dense<T> whole(2 + rows_ + 2 + rows_ % 2, 1 + cols_ + 1, nan<T>);
+  Lying(const Dense<T>& a, Lie lie, Queue& q) : q_(q), rows_(a.rows()), cols_(a.cols()), above_(lie.above) {
+    const std::int64_t least = above_ + rows_ + 2;
+    Dense<T> whole(least + (least % 2 != lie.odd_ld), 1 + cols_ + 1, nan<T>);
     for (std::int64_t j = 0; j < cols_; ++j)
-      for (std::int64_t i = 0; i < rows_; ++i) whole(2 + i, 1 + j) = a(i, j);
+      for (std::int64_t i = 0; i < rows_; ++i) whole(above_ + i, 1 + j) = a(i, j);
     whole_ = upload(whole, q);
   }
-  View<T> view() const { return whole_({2, 2 + rows_}, {1, 1 + cols_}); }
+  View<T> view() const { return whole_({above_, above_ + rows_}, {1, 1 + cols_}); }
   Dense<T> read() const {
     const Dense<T> whole = download<T>(whole_, q_);
     Dense<T> block(rows_, cols_);
     for (std::int64_t j = 0; j < whole.cols(); ++j)
       for (std::int64_t i = 0; i < whole.rows(); ++i) {
-        const bool inside = 2 <= i && i < 2 + rows_ && 1 <= j && j < 1 + cols_;
+        const bool inside = above_ <= i && i < above_ + rows_ && 1 <= j && j < 1 + cols_;
         if (inside)
-          block(i - 2, j - 1) = whole(i, j);
+          block(i - above_, j - 1) = whole(i, j);
         else
           EXPECT_TRUE(std::isnan(std::abs(whole(i, j)))) << "around the matrix, at " << i << ", " << j;
       }
@@ -62,7 +65,7 @@ class Even {
 
  private:
   Queue& q_;
-  std::int64_t rows_, cols_;
+  std::int64_t rows_, cols_, above_;
   Matrix<T> whole_;
 };
 
@@ -75,9 +78,9 @@ class Overlapped : public Everywhere {
   }
   /// C + alpha A B; A, B and C lie within larger matrices.
   template <class T>
-  Dense<T> product(const Dense<T>& A, const Dense<T>& B, const Dense<T>& C, int alpha = -1, cuda::Spared spared = {}) {
-    const Even<T> a(A, q()), b(B, q()), c(C, q());
-    EXPECT_TRUE(possible(a.view(), b.view(), c.view(), q()));
+  Dense<T> product(const Dense<T>& A, const Dense<T>& B, const Dense<T>& C, int alpha = -1, cuda::Spared spared = {},
+                   std::array<Lie, 3> lie = {aligned, aligned, aligned}) {
+    const Lying<T> a(A, lie[0], q()), b(B, lie[1], q()), c(C, lie[2], q());
     overlapped(alpha, a.view(), b.view(), c.view(), q(), spared);
     expect_same(a.read(), A, "A");
     expect_same(b.read(), B, "B");
@@ -149,6 +152,31 @@ TEST_P(Overlapped, EmptyProductsChangeNothing) {
   });
 }
 
+/// Real matrices whose columns are not, or not all, aligned.
+TEST_P(Overlapped, MatricesThatLieAnyhow) {
+  if (type() != Type::double_precision) GTEST_SKIP() << "skipped: complex numbers are aligned";
+  using T = double;
+  for (const std::array<Lie, 3>& lie :
+       {std::array{none_aligned, none_aligned, none_aligned}, {even_aligned, even_aligned, even_aligned}, {odd_aligned, odd_aligned, odd_aligned},
+        {aligned, aligned, none_aligned}, {aligned, even_aligned, aligned}, {odd_aligned, aligned, aligned}, {even_aligned, none_aligned, odd_aligned}})
+    for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 2, 2},
+                           {2, 3, 4},
+                           {15, 7, 8},
+                           {16, 64, 16},
+                           {17, 65, 17},
+                           {127, 63, 15},
+                           {129, 129, 65},
+                           {63, 47, 7},
+                           {257, 321, 31},
+                           {700, 901, 100}})
+      for (const int alpha : {-1, 1}) {
+        SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k) + ", " + std::to_string(lie[0].above) + " " +
+                     std::to_string(lie[1].above) + " " + std::to_string(lie[2].above) + " rows above");
+        const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);
+        expect_product(product(A, B, C, alpha, {}, lie), A, B, C, alpha);
+      }
+}
+
 /// So many tiles that every group of warps has several, of depths whose rings go round often or hardly; with the errors of
 /// cuBLAS's product, and the same bits again.
 TEST_P(Overlapped, ManyTiles) {
@@ -158,11 +186,20 @@ TEST_P(Overlapped, ManyTiles) {
       if (is_complex<T>) m /= 2;
       SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
       const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);
-      const Dense<T> ours = product(A, B, C), theirs = plain(A, B, C);
-      double worst = 0;
-      for (std::int64_t e = 0; e < C.size(); ++e) worst = larger(worst, std::abs(ours[e] - theirs[e]));
-      EXPECT_LE(worst, (is_complex<T> ? 3 : 1) * double(k + 4) * eps<double>);
+      const Dense<T> ours = product(A, B, C);
+      const auto expect_close_to_ours = [&](const Dense<T>& result, const char* whose) {
+        double worst = 0;
+        for (std::int64_t e = 0; e < C.size(); ++e) worst = larger(worst, std::abs(ours[e] - result[e]));
+        EXPECT_LE(worst, (is_complex<T> ? 3 : 1) * double(k + 4) * eps<double>) << whose;
+      };
+      expect_close_to_ours(plain(A, B, C), "cuBLAS's");
       expect_same(product(A, B, C), ours, "the same product again");
+      if (n > 1 && !is_complex<T>)
+        for (const Lie& lie : {even_aligned, none_aligned}) {
+          const Dense<T> result = product(A, B, C, -1, {}, {lie, lie, lie});
+          expect_close_to_ours(result, "of matrices that lie otherwise");
+          expect_same(product(A, B, C, -1, {16}, {lie, lie, lie}), result, "on fewer multiprocessors");
+        }
       for (const int spared : {1, 16, 1000})
         expect_same(product(A, B, C, -1, {spared}), ours, "on fewer multiprocessors");
       // beside the multiprocessors whose numbers are given, of which there are more than are spared, or none
@@ -247,19 +284,19 @@ TEST_P(Overlapped, PartsOfDifferentSizes) {
     }
 }
 
-/// It is not for matrices whose columns begin anywhere; those of complex ones begin well if the first does.
-TEST_P(Overlapped, PlacesItIsFor) {
-  const Range all{0, 20}, later{1, 21}, pair{2, 22};
-  with_double([&]<class T>(T) {
-    const Matrix<T> even(40, 40, q()), odd(41, 40, q());
-    const View<T> good = even(all, all), shifted = even(later, all), uneven = odd(all, all);
-    EXPECT_TRUE(possible<T>(good, good, even(pair, later), q()));
-    for (const View<T>& bad : {shifted, uneven}) {
-      EXPECT_EQ(possible<T>(bad, good, good, q()), is_complex<T>);
-      EXPECT_EQ(possible<T>(good, bad, good, q()), is_complex<T>);
-      EXPECT_EQ(possible<T>(good, good, bad, q()), is_complex<T>);
+TEST_P(Overlapped, WhatIsAligned) {
+  if (type() != Type::double_precision) GTEST_SKIP() << "skipped: complex numbers are aligned";
+  if constexpr (cuda_built) {
+    const Range all{0, 20}, later{1, 21}, pair{2, 22};
+    const Matrix<double> even(40, 40, q()), odd(41, 40, q());
+    const View<double> good = even(all, all);
+    EXPECT_TRUE(cuda::gemm_overlapped_aligned(good, good, even(pair, later)));
+    for (const View<double>& bad : {even(later, all), odd(all, all)}) {
+      EXPECT_FALSE(cuda::gemm_overlapped_aligned(bad, good, good));
+      EXPECT_FALSE(cuda::gemm_overlapped_aligned(good, bad, good));
+      EXPECT_FALSE(cuda::gemm_overlapped_aligned(good, good, bad));
     }
-  });
+  }
 }
 
 }  // namespace
