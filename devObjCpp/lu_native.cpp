@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "devobj/blas.hpp"
@@ -43,6 +44,9 @@ constexpr std::int64_t by_rows_least = 6000;
 // panels, as many as a cluster has.
 constexpr std::int64_t overlapped_least = 1024, overlapped_least_unaligned = 3072, overlapped_most_depth = 256,
                        overlapped_most_depth_staying = 1024;
+// Matrices up to `small` have it for all but the last updates: it is not faster there, but cuBLAS's products have half as much
+// again of its error. If they are not aligned, a copy is factored.
+constexpr std::int64_t small = 1024, overlapped_least_small = 64;
 constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
 /// The factorization of one matrix; what its steps share.
@@ -83,8 +87,11 @@ class NativeLu {
     by_three_ = by_three_pays(rest, options.math);
     by_parts_ = !by_three_ && by_parts_pays(rest, options.math);
     if constexpr (std::is_same_v<T, double>) {
-      overlapped_ = rest >= overlapped_least && cuda::gemm_overlapped_usable(q.device());
-      overlapped_copies_ = overlapped_ && rest >= overlapped_least_unaligned && !cuda::gemm_overlapped_aligned(A_, A_, A_);
+      const bool is_small = std::max(m_, n_) <= small, is_aligned = cuda::gemm_overlapped_aligned(A_, A_, A_);
+      if (is_small) overlapped_least_ = overlapped_least_small;
+      overlapped_ = rest >= overlapped_least_ && cuda::gemm_overlapped_usable(q.device());
+      overlapped_copies_ = overlapped_ && rest >= overlapped_least_unaligned && !is_aligned;
+      if (overlapped_ && is_small && !is_aligned) aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
     }
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
@@ -93,20 +100,30 @@ class NativeLu {
         by_three_ || by_parts_ || overlapped_copies_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
     copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
-    auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products));
+    const std::size_t aligned_copy = static_cast<std::size_t>(aligned_.ld * aligned_.cols) * sizeof(T);
+    auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products + aligned_copy));
     source_ = reinterpret_cast<std::int32_t*>(memory);
     displaced_to_ = source_ + k_;
     counts_ = displaced_to_ + k_;
     panel_workspace_ = memory + lists;
     copies_ = reinterpret_cast<T*>(memory + lists + panel);
     product_workspace_ = memory + lists + panel + copies_of_blocks;
+    aligned_.data = reinterpret_cast<T*>(memory + lists + panel + copies_of_blocks + products);
   }
 
   void run() {
     cuda::fill_bytes(info_.data, 0, sizeof(std::int32_t), q_.stream());
     cuda::fill_bytes(counts_, 0, cuda::spared_counts * sizeof(std::int32_t), q_.stream());
     q_.blas();
-    factor();
+    if (aligned_.empty()) {
+      factor();
+    } else {
+      copy<T>(A_, aligned_, q_);
+      std::swap(A_, aligned_);
+      factor();
+      std::swap(A_, aligned_);
+      copy<T>(aligned_, A_, q_);
+    }
     if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
   }
 
@@ -308,7 +325,7 @@ class NativeLu {
       const std::int64_t least_side = std::min(rows.size(), columns.size());
       if (K.size() <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) && overlapped_ &&
           (cuda::gemm_overlapped_aligned(left, right, result)
-               ? least_side >= overlapped_least
+               ? least_side >= overlapped_least_
                : of_rest && overlapped_copies_ && least_side >= overlapped_least_unaligned))
         return cuda::gemm_overlapped(-1, left, right, result, product_workspace_, q, spared);
     }
@@ -346,7 +363,7 @@ class NativeLu {
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }
 
-  View<T> A_;
+  View<T> A_, aligned_;  // the matrix, and its copy if that is factored
   View<std::int32_t> ipiv_, info_;
   Queue& q_;
   std::int64_t m_, n_, k_, nb_ = 0, inner_ = 0;  // the widest block and panel
@@ -359,7 +376,8 @@ class NativeLu {
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
   bool by_three_ = false, by_parts_ = false, by_rows_ = false;
-  bool overlapped_ = false, overlapped_copies_ = false;  // gemm_overlapped is usable; has the workspace for copies
+  bool overlapped_ = false, overlapped_copies_ = false;  // gemm_overlapped is used; has the workspace for copies
+  std::int64_t overlapped_least_ = overlapped_least;
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
 };
 

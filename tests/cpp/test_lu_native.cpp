@@ -109,17 +109,22 @@ TEST_P(LuNative, PanelsOfEveryHeight) {
 /// Large square matrices are row-major meanwhile; here panels of every kind, several kernels in one.
 TEST_P(LuNative, ALargeSquareMatrix) {
   with_type([&]<class T>(T) {
-    if constexpr (!is_complex<T>) {
-      const std::int64_t n = sizeof(T) == 4 ? 6101 : 6102;  // even: updated by gemm_overlapped
-      const Dense<T> A = random<T>(n, n, 13);
-      for (const LuOptions& options :
-           {LuOptions{Method::native, 192}, LuOptions{Method::native, 300, nullptr, 100},
-            LuOptions{Method::native, 4000, nullptr, 128}, LuOptions{Method::native, 7000, nullptr, 128}}) {
-        const LuFactors<T> f = factor_lu(A, q(), options);
-        EXPECT_LE(lu_residual(A, f), 1) << "blocks of " << options.block;  // 0.03 was measured
-        EXPECT_TRUE(pivots_in_range(f));
+    if constexpr (!is_complex<T>)
+      for (const std::int64_t n : {6101, 6102}) {  // not aligned, and aligned, which gemm_overlapped distinguishes
+        const Dense<T> A = random<T>(n, n, 13);
+        std::vector<LuOptions> all = {LuOptions{Method::native, 192}};
+        if (n == 6102 || sizeof(T) == 4) {
+          all.push_back(LuOptions{Method::native, 300, nullptr, 100});
+          all.push_back(LuOptions{Method::native, 4000, nullptr, 128});
+          all.push_back(LuOptions{Method::native, 7000, nullptr, 128});
+        }
+        for (const LuOptions& options : all) {
+          const LuFactors<T> f = factor_lu(A, q(), options);
+          EXPECT_LE(lu_residual(A, f), 1) << n << ", blocks of " << options.block;  // 0.03 was measured
+          EXPECT_TRUE(pivots_in_range(f));
+        }
+        if (sizeof(T) == 4) break;
       }
-    }
   });
 }
 
@@ -127,13 +132,42 @@ TEST_P(LuNative, ALargeSquareMatrix) {
 TEST_P(LuNative, UpdatesOfDoublePrecision) {
   with_type([&]<class T>(T) {
     if constexpr (std::is_same_v<T, double>)
-      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{2500, 2600}, {2600, 2500}, {4000, 4000}}) {
+      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{2500, 2600}, {2600, 2500}, {4000, 4000}, {4501, 4400}, {4400, 4501}}) {
         const Dense<T> A = random<T>(m, n, 14);
         for (const LuOptions& options : {LuOptions{Method::native, 0}, LuOptions{Method::native, 256, nullptr, 64}}) {
           const LuFactors<T> f = factor_lu(A, q(), options);
           EXPECT_LE(lu_residual(A, f), 1) << shape_name(m, n) << ", blocks of " << options.block;
           EXPECT_TRUE(pivots_in_range(f));
         }
+      }
+  });
+}
+
+/// Small matrices of double precision have the same factors wherever they are.
+TEST_P(LuNative, SmallMatricesThatAreNotAligned) {
+  with_type([&]<class T>(T) {
+    if constexpr (std::is_same_v<T, double>)
+      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{300, 300}, {777, 777}, {1000, 501}, {500, 1001}}) {
+        SCOPED_TRACE(shape_name(m, n));
+        const Dense<T> A = random<T>(m, n, 15);
+        Dense<T> first;
+        for (const std::int64_t above : {0, 1})
+          for (const std::int64_t ld : {1002, 1003}) {
+            Matrix<T> whole(ld, n, q());
+            laset<T>(Uplo::General, 7, 7, whole, q());
+            const View<T> LU = whole({above, above + m}, {0, n});
+            Matrix<std::int32_t> ipiv(std::min(m, n), 1, q());
+            to_device<T>({A.data(), m, n, m}, LU, q());
+            EXPECT_EQ(getrf<T>(LU, ipiv.view(), q(), {Method::native}), 0);
+            const Dense<T> factors = download<T>(LU, q());
+            if (first.size() == 0) {
+              first = factors;
+              EXPECT_LE(lu_residual(A, LuFactors<T>{factors, download<std::int32_t>(ipiv, q()), 0}), 1);
+            }
+            expect_same(factors, first, std::to_string(above) + " rows above, ld " + std::to_string(ld));
+            const Dense<T> below = download<T>(whole({above + m, ld}, {0, n}), q());
+            for (std::int64_t e = 0; e < below.size(); ++e) ASSERT_EQ(below[e], 7);
+          }
       }
   });
 }
