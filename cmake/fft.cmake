@@ -55,5 +55,5 @@ if(DEVOBJ_HAVE_FFTW)
     list(APPEND devobj_fftw_definitions DEVOBJ_FFTW_THREADS)
   endif()
   set_source_files_properties(${PROJECT_SOURCE_DIR}/kernels/host/fft.cpp PROPERTIES
-    COMPILE_DEFINITIONS "${devobj_fftw_definitions}")
+    COMPILE_DEFINITIONS "${devobj_fftw_definitions}" SKIP_PRECOMPILE_HEADERS TRUE)
 endif()

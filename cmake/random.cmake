@@ -9,7 +9,10 @@ set(random_fill ${PROJECT_SOURCE_DIR}/kernels/host/random_fill)
 set_source_files_properties(${random_fill}_baseline.cpp PROPERTIES COMPILE_OPTIONS "${random_options}")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/devObjCpp/rng_draw.cpp ${PROJECT_SOURCE_DIR}/devObjCpp/rng_poisson.cpp
                             PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+set_source_files_properties(${random_fill}_baseline.cpp ${random_fill}_avx2.cpp ${random_fill}_avx512.cpp
+                            ${PROJECT_SOURCE_DIR}/devObjCpp/rng_draw.cpp ${PROJECT_SOURCE_DIR}/devObjCpp/rng_poisson.cpp
+                            PROPERTIES SKIP_PRECOMPILE_HEADERS TRUE)
+if(simd_sets)
   set_source_files_properties(${random_fill}_avx2.cpp PROPERTIES COMPILE_OPTIONS "${random_options};-mavx2;-mfma")
   set_source_files_properties(${random_fill}_avx512.cpp PROPERTIES COMPILE_OPTIONS
     "${random_options};-mavx512f;-mavx512dq;-mavx512vl;-mavx512bw;-mfma;-mprefer-vector-width=512")

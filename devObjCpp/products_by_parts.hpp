@@ -1,7 +1,8 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
 // ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and these by three real products
-// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu): the thresholds, and the products in pieces of a depth that
-// stays accurate. Everywhere else a ProductsByParts is off, and the algorithms call gemm.
+// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu), and real ones that are not aligned as two that are
+// (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays accurate. Everywhere else
+// a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
@@ -26,22 +27,36 @@ inline constexpr std::int64_t as_real_least = 2048;
 inline constexpr std::int64_t as_real_least_reflected = 6000;
 /// Rows and columns from which a matrix of complex<double> is updated faster by three real products, and from which V^H C is.
 inline constexpr std::int64_t by_three_least = 2048;
+/// Rows and columns from which a matrix of double precision that is not aligned is updated faster as two that are.
+inline constexpr std::int64_t unaligned_least = 3072;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
+
+/// The leading dimension of a V of so many rows: the columns of real ones of double precision begin at multiples of 16 bytes.
+inline std::int64_t even_ld(std::int64_t rows) {
+  return (rows + 1) / 2 * 2;
+}
 
 /// Whether products are to be as BLAS's.
 inline bool strict_math(Math option) {
   return option == Math::strict || math_in_use() == Math::strict;
 }
 
-/// Products by parts on one queue, or real ones of complex<double>, three or four to a complex one, or none.
+/// Products by parts on one queue, or real ones of complex<double>, three or four to a complex one, or two of double precision
+/// for one that is not aligned, or none.
 class ProductsByParts {
  public:
   ProductsByParts() = default;
 
-  /// For block reflectors of up to k columns, applied to matrices of up to rows x cols.
+  /// For block reflectors of up to k columns, applied to matrices of up to rows x cols, parts of C if that is known.
   template <class T>
-  static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
+  static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q,
+                                        View<T> C = {}) {
+    if constexpr (cuda_built && std::is_same_v<T, double>)
+      if (q.on_cuda() && std::min(rows, cols) >= unaligned_least && !C.empty() &&
+          !cuda::gemm_overlapped_aligned(C, C, C) &&
+          cuda::gemm_overlapped_usable(q.device()))
+        return ProductsByParts(q.workspace(cuda::gemm_overlapped_workspace(rows, cols, k)));
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q))
@@ -71,12 +86,13 @@ class ProductsByParts {
     return {};
   }
 
-  /// Whether there are products by parts, or complex ones as real; not whether V^H C is by three real products.
+  /// Whether there are products by parts, complex ones as real, or two for one; not whether V^H C is by three real products.
   explicit operator bool() const { return workspace_ != nullptr; }
   /// Whether the product V op(Z), or its transpose, is to be added to C in this way.
   template <class T>
   bool updates(View<T> C) const {
     const std::int64_t least = std::is_same_v<real_t<T>, float> ? by_parts_least
+                               : std::is_same_v<T, double>      ? unaligned_least
                                : updates_by_three_              ? by_three_least
                                                                 : as_real_least_reflected;
     return workspace_ != nullptr && std::min(C.rows, C.cols) >= least;
@@ -84,12 +100,13 @@ class ProductsByParts {
   /// Whether the product of V and C, summed along V's columns, is.
   template <class T>
   bool projects(View<T> V, View<T> C) const {
-    return updates(C) && !updates_by_three_ && V.cols * (is_complex<T> ? 2 : 1) >= by_parts_least_width;
+    return updates(C) && !updates_by_three_ && !std::is_same_v<T, double> && V.cols * (is_complex<T> ? 2 : 1) >= by_parts_least_width;
   }
 
-  /// Whether V^H C is to be computed by three real products (project).
+  /// Whether V^H C is to be computed by three real products, or as two (project).
   template <class T>
-  bool projects_by_three(View<T> C) const {
+  bool projects_whole(View<T> C) const {
+    if (std::is_same_v<T, double>) return cuda_built && updates(C);
     return cuda_built && std::is_same_v<T, std::complex<double>> && by_three_ &&
            std::min(C.rows, C.cols) >= by_three_least;
   }
@@ -98,6 +115,8 @@ class ProductsByParts {
   void project(View<T> V, View<T> C, View<T> W, Queue& q) const {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       cuda::gemm_3m(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), W, q);
+    else if constexpr (cuda_built && std::is_same_v<T, double>)
+      cuda::project_unaligned(V, C, W, workspace_, q);
   }
 
   /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
@@ -111,6 +130,10 @@ class ProductsByParts {
         return opA == Op::NoTrans && cuda::gemm_3m_overlapped_possible(C, q)
                    ? cuda::gemm_3m_overlapped(alpha > 0 ? 1 : -1, A, B, C, workspace_, q)
                    : gemm(opA, opB, T(alpha), A, B, T(1), C, q);
+    if constexpr (cuda_built && std::is_same_v<T, double>)
+      return opA == Op::NoTrans && opB == Op::NoTrans
+                 ? cuda::gemm_overlapped(alpha > 0 ? 1 : -1, A, B, C, workspace_, q)
+                 : gemm(opA, opB, alpha, A, B, T(1), C, q);
     if constexpr (cuda_built && is_complex<T>) {
       cuda::gemm_as_real(opA, alpha, A, B, C, guarded, workspace_, q);
     } else if constexpr (cuda_built && std::is_same_v<T, float>) {

@@ -36,7 +36,7 @@ template <class T> void geqrf_hybrid(View<T> A, View<T> tau, Queue& q, QrOptions
   T* taus = pinned_tau.as<T>();
   Matrix<T> R(nb, nb, q), Tri(nb, nb, q), device_tau(k, 1, q);
   Matrix<T> products(nb, n, q), reflected(nb, n, q);
-  const auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q);
+  const auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q, A);
   q.blas();
   SideQueue side(q, true);
   Queue& copies = side;

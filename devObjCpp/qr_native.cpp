@@ -43,7 +43,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   // All memory first: when there is none, A is as it was.
   NativePanels<T> panels(A, tau, nb, q);
   Matrix<T> W(nb, n, q), TW(nb, n, q);
-  const auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q);
+  const auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q, A);
   SideQueue side(q, true), beside(q, true);
   Queue &first = side, &triangles = beside;
   q.blas();

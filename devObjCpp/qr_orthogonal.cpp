@@ -33,12 +33,12 @@ std::int64_t block_size(const QrOptions& options, std::int64_t k, const Queue& q
 
 template <class T>
 BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q,
-                                    Math math)
+                                    Math math, View<T> where)
     : two_{{m, nb, q}, {m, nb, q}}, W_(width, nb, q), TW_(width, nb, q),
-      parts_(ProductsByParts::for_reflectors<T>(math, m, width, nb, q)), q_(q) {}
+      parts_(ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where)), q_(q) {}
 
 template <class T> void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, Queue& q) {
-  V = View<T>(V_.data, A.rows, A.cols);
+  V = View<T>(V_.data, A.rows, A.cols, even_ld(A.rows));
   Tri = View<T>(tri_.data, A.cols, A.cols);
   View<T> G(gram_.data, A.cols, A.cols);
   unit_lower(A, V, q);
@@ -83,9 +83,9 @@ template <class T> void BlockReflectors<T>::apply_right(Op op, View<T> C) {
 
 template <class T>
 OrthogonalFactor<T>::OrthogonalFactor(Side side, std::int64_t order, std::int64_t k, std::int64_t width, Queue& q,
-                                      QrOptions options)
+                                      QrOptions options, View<T> where)
     : side_(side), block_(block_size<T>(options, k, q)), q_(q) {
-  if (!by_lapack(options.method, q)) H_.emplace(order, block_, width, q, options.math);
+  if (!by_lapack(options.method, q)) H_.emplace(order, block_, width, q, options.math, where);
 }
 
 template <class T> void OrthogonalFactor<T>::apply(Op op, View<T> V, View<T> tau, View<T> C) {
@@ -135,7 +135,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
 
   // All memory first: when there is none, A is as it was.
   const std::int64_t nb = block_size<T>(options, k, q);
-  BlockReflectors<T> H(m, nb, n, q, options.math);
+  BlockReflectors<T> H(m, nb, n, q, options.math, A);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
   laset(Uplo::General, T(0), T(1), A({k, m}, {k, n}), q);
@@ -176,7 +176,7 @@ void ormqr(Side side, Op op, View<T> V, View<T> tau, View<T> C, Queue& q, QrOpti
   require_options("ormqr", options, q);
   if (C.empty() || k == 0) return;
   if (!dense(tau)) options.method = Method::hybrid;
-  OrthogonalFactor<T>(side, order, k, width, q, options).apply(op, V, tau, C);
+  OrthogonalFactor<T>(side, order, k, width, q, options, C).apply(op, V, tau, C);
 }
 
 #define INSTANTIATE(T)                                                                      \

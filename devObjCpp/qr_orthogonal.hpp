@@ -29,11 +29,12 @@ inline void require_options(const char* routine, const QrOptions& options, const
 }
 
 /// Block reflectors H = I - V T V^H with up to nb columns and m rows, one after the other, applied to C with up to
-/// `width` columns (from the left) or rows (from the right). While one is applied in the queue, the V and T of the next
-/// one are made beside it.
+/// `width` columns (from the left) or rows (from the right), parts of `where` if that is known. While one is applied in the
+/// queue, the V and T of the next one are made beside it.
 template <class T> class BlockReflectors {
  public:
-  BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q, Math math = Math::automatic);
+  BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q, Math math = Math::automatic,
+                  View<T> where = {});
   /// For i = 0 ... count - 1: use(i) in the queue's order, where apply_left and apply_right apply the reflector of the
   /// unit lower trapezoidal vectors(i) with factors(i). use(i) must not change those of i + 1.
   template <class Vectors, class Factors, class Use>
@@ -47,7 +48,7 @@ template <class T> class BlockReflectors {
   struct Reflector {
     Matrix<T> V_, gram_, tri_;
     View<T> V, Tri;
-    Reflector(std::int64_t m, std::int64_t nb, Queue& q) : V_(m, nb, q), gram_(nb, nb, q), tri_(nb, nb, q) {}
+    Reflector(std::int64_t m, std::int64_t nb, Queue& q) : V_(even_ld(m), nb, q), gram_(nb, nb, q), tri_(nb, nb, q) {}
     void load(View<T> A, View<T> tau, Queue& q);
   };
   Reflector two_[2];
@@ -58,10 +59,12 @@ template <class T> class BlockReflectors {
 };
 
 /// C = op(Q) C or C op(Q) with all its workspace allocated by the constructor. Q is of `order`, from k reflectors; C has
-/// `order` rows (Left) or columns (Right), and `width` columns or rows. Arguments have been checked.
+/// `order` rows (Left) or columns (Right), and `width` columns or rows, and is `where` if that is known. Arguments have been
+/// checked.
 template <class T> class OrthogonalFactor {
  public:
-  OrthogonalFactor(Side side, std::int64_t order, std::int64_t k, std::int64_t width, Queue& q, QrOptions options = {});
+  OrthogonalFactor(Side side, std::int64_t order, std::int64_t k, std::int64_t width, Queue& q, QrOptions options = {},
+                   View<T> where = {});
   void apply(Op op, View<T> V, View<T> tau, View<T> C);
 
  private:

@@ -14,7 +14,7 @@ namespace devobj {
 /// W = V^H C
 template <class T>
 void project_left(View<T> V, View<T> C, View<T> W, Queue& q, const ProductsByParts& parts = {}) {
-  if (parts.projects_by_three(C)) return parts.project(V, C, W, q);
+  if (parts.projects_whole(C)) return parts.project(V, C, W, q);
   if (!parts.projects(V, C)) return gemm(adjoint<T>, Op::NoTrans, T(1), V, C, T(0), W, q);
   laset(Uplo::General, T(0), T(0), W, q);
   parts.add(adjoint<T>, Op::NoTrans, 1, V, C, W, Side::Right, q);

@@ -137,7 +137,8 @@ configure() {
   : >"$folder/configure.log"
   if [ ! -f "$folder/CMakeCache.txt" ] && [ -z "${CMAKE_GENERATOR:-}" ] && have ninja; then arguments+=(-G Ninja); fi
   if have ccache; then
-    arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+    arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache
+      -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON)  # ccache keeps nothing that uses them
   fi
   logged "$folder/configure.log" cmake "$@" "${arguments[@]}"
 }

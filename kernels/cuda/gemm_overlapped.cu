@@ -166,11 +166,51 @@ __global__ void __launch_bounds__(copy_threads)
   if (lane == 0) C(0, j) += sign * sum;
 }
 
+/// W = V^T C for the first rows of V and of those columns of C that are not aligned, zero elsewhere.
+__global__ void __launch_bounds__(copy_threads) first_row_kernel(Block<double> V, Block<double> C, Block<double> W, Likes all) {
+  const std::int64_t i = blockIdx.x * std::int64_t(copy_threads) + threadIdx.x;
+  if (i >= W.rows) return;
+  const double v = V(0, i);
+  for (std::int64_t j = blockIdx.y; j < W.cols; j += gridDim.y)
+    W(i, j) = all.likes[all.count == 2 ? j % 2 : 0].down > 0 ? v * C(0, j) : 0;
+}
+
 constexpr std::int64_t even(std::int64_t rows) {
   return (rows + 1) / 2 * 2;
 }
 
 constexpr auto name = "gemm_overlapped";
+
+/// Places for copies, one after the other.
+struct Places {
+  double* free;
+  View<double> operator()(std::int64_t rows, std::int64_t cols) {
+    const View<double> X(free, rows, cols, even(rows));
+    free += X.ld * cols;
+    return X;
+  }
+};
+
+/// A from its first row on and from its second, aligned: copies, unless A is. Only what C's columns need.
+struct FromRow {
+  View<double> row[2];
+};
+FromRow from_rows_of(View<double> A, const Likes& all, Places& place, Queue& q) {
+  FromRow from, copies;
+  for (int i = 0; i < all.count; ++i) {
+    const int down = all.likes[i].down;
+    if (!from.row[down].empty() || A.rows == down) continue;
+    from.row[down] = A({down, A.rows}, {0, A.cols});
+    if (!has_tensor_map(from.row[down])) from.row[down] = copies.row[down] = place(A.rows - down, A.cols);
+  }
+  if (!copies.row[0].empty() || !copies.row[1].empty()) {
+    const dim3 grid(static_cast<unsigned>(ceil_div(A.rows, std::int64_t(copy_rows))),
+                    static_cast<unsigned>(std::min(A.cols, max_grid_y)));
+    copy_A_kernel<<<grid, copy_threads, 0, stream_of(q)>>>(block_of(A), block_of(copies.row[0]), block_of(copies.row[1]));
+    q.launched(name);
+  }
+  return from;
+}
 
 void multiply_there(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, Spared spared) {
   if (C.empty()) return;
@@ -197,28 +237,11 @@ void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, 
   if (C.empty() || A.empty()) return;
   DeviceScope scope(q.device());
   if (gemm_overlapped_aligned(A, B, C)) return multiply_there(alpha, A, B, C, q, spared);
-  auto* free = static_cast<double*>(workspace);
-  auto place = [&free](std::int64_t rows, std::int64_t cols) {
-    const View<double> X(free, rows, cols, even(rows));
-    free += X.ld * cols;
-    return X;
-  };
+  Places place{static_cast<double*>(workspace)};
   const Likes all = likes_of(C);
-  View<double> of_A[2], copies_of_A[2], copy_of_B;
-  for (int i = 0; i < all.count; ++i) {
-    const int down = all.likes[i].down;
-    if (!of_A[down].empty() || A.rows == down) continue;
-    of_A[down] = A({down, A.rows}, {0, A.cols});
-    if (!has_tensor_map(of_A[down])) of_A[down] = copies_of_A[down] = place(A.rows - down, A.cols);
-  }
+  const FromRow of_A = from_rows_of(A, all, place, q);
+  View<double> copy_of_B;
   if (!has_tensor_map(B)) copy_of_B = place(B.rows, B.cols);
-  if (!copies_of_A[0].empty() || !copies_of_A[1].empty()) {
-    const dim3 grid(static_cast<unsigned>(ceil_div(A.rows, copy_rows)),
-                    static_cast<unsigned>(std::min(A.cols, max_grid_y)));
-    copy_A_kernel<<<grid, copy_threads, 0, stream_of(q)>>>(block_of(A), block_of(copies_of_A[0]),
-                                                           block_of(copies_of_A[1]));
-    q.launched(name);
-  }
   const bool first_rows = all.likes[0].down + all.likes[all.count - 1].down > 0;
   if (first_rows || !copy_of_B.empty()) {
     copy_B_kernel<<<static_cast<unsigned>(ceil_div(B.cols, std::int64_t(copy_threads / warp_size))), copy_threads, 0,
@@ -227,7 +250,24 @@ void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, 
   }
   if (!copy_of_B.empty()) B = copy_of_B;
   for (int i = 0; i < all.count; ++i)
-    multiply_there(alpha, of_A[all.likes[i].down], all.likes[i].of(B), all.likes[i].of_C(C), q, spared);
+    multiply_there(alpha, of_A.row[all.likes[i].down], all.likes[i].of(B), all.likes[i].of_C(C), q, spared);
+}
+
+void project_unaligned(View<double> V, View<double> C, View<double> W, void* workspace, Queue& q) {
+  if (W.empty()) return;
+  DeviceScope scope(q.device());
+  Places place{static_cast<double*>(workspace)};
+  const Likes all = likes_of(C);
+  const FromRow of_V = from_rows_of(V, all, place, q);
+  first_row_kernel<<<dim3(static_cast<unsigned>(ceil_div(W.rows, std::int64_t(copy_threads))),
+                          static_cast<unsigned>(std::min(W.cols, max_grid_y))),
+                     copy_threads, 0, stream_of(q)>>>(block_of(V), block_of(C), block_of(W), all);
+  q.launched("project_unaligned");
+  for (int i = 0; i < all.count; ++i) {
+    const LikeColumns& like = all.likes[i];
+    if (like.count(C) > 0 && C.rows > like.down)
+      gemm<double>(Op::Trans, Op::NoTrans, 1, of_V.row[like.down], like.of_C(C), 1, like.of(W), q);
+  }
 }
 
 }  // namespace devobj::cuda

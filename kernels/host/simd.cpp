@@ -5,7 +5,7 @@
 namespace devobj::host {
 
 Simd best_simd() noexcept {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(DEVOBJ_SIMD_BASELINE)
   static const Simd best = [] {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&

@@ -22,7 +22,8 @@ inline Simd simd_in_use() noexcept {
   return level == unknown_simd ? use_simd(Simd::avx512) : static_cast<Simd>(level);
 }
 
-#if defined(__x86_64__)
+// DEVOBJ_SIMD_BASELINE: the build has the baseline alone.
+#if defined(__x86_64__) && !defined(DEVOBJ_SIMD_BASELINE)
 /// A declaration in the namespace of every set.
 #define DEVOBJ_SIMD_DECLARE(...) \
   namespace simd_baseline {      \

@@ -2,14 +2,7 @@
 // new of their own; and for those that take smaller sizes with AddressSanitizer.
 #pragma once
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define DEVOBJ_TEST_TSAN
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define DEVOBJ_TEST_TSAN
-#endif
+#include "scalars.hpp"
 
 /// Of AddressSanitizer's runtime. A test program may have been compiled without it and linked with it (tests/CMakeLists.txt).
 extern "C" [[gnu::weak]] void __asan_init();

@@ -1,4 +1,4 @@
-// On a GPU only: gemm_overlapped, and gemm_3m_overlapped for complex matrices, against a wider precision and against BLAS's
+// On a GPU only: gemm_overlapped and project_unaligned, and gemm_3m_overlapped for complex matrices, against a wider precision and against BLAS's
 // product: accuracy, edges of tiles, many tiles, infinities and NaN, places.
 #include <cmath>
 
@@ -174,6 +174,32 @@ TEST_P(Overlapped, MatricesThatLieAnyhow) {
                      std::to_string(lie[1].above) + " " + std::to_string(lie[2].above) + " rows above");
         const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);
         expect_product(product(A, B, C, alpha, {}, lie), A, B, C, alpha);
+      }
+}
+
+/// V^T C wherever V, C and the result are.
+TEST_P(Overlapped, ProjectionsOfMatricesThatLieAnyhow) {
+  if (type() != Type::double_precision) GTEST_SKIP() << "skipped: complex numbers are aligned";
+  if constexpr (cuda_built)
+    for (const std::array<Lie, 3>& lie : {std::array{aligned, none_aligned, aligned},
+                                          {even_aligned, even_aligned, even_aligned},
+                                          {aligned, odd_aligned, aligned},
+                                          {none_aligned, even_aligned, none_aligned},
+                                          {odd_aligned, none_aligned, odd_aligned},
+                                          {even_aligned, aligned, odd_aligned}})
+      for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {1, 2, 3}, {2, 1, 2}, {17, 5, 4}, {700, 333, 65}}) {
+        SCOPED_TRACE(shape_name(m, n) + ", " + std::to_string(k) + " columns of V, " + std::to_string(lie[0].above) + " " +
+                     std::to_string(lie[1].above) + " " + std::to_string(lie[2].above) + " rows above");
+        const Dense<double> V = random<double>(m, k, 1), C = random<double>(m, n, 2);
+        const Lying<double> v(V, lie[0], q()), c(C, lie[1], q()), w(Dense<double>(k, n, nan<double>), lie[2], q());
+        const Storage workspace(cuda::gemm_overlapped_workspace(m, 0, k), q());
+        cuda::project_unaligned(v.view(), c.view(), w.view(), const_cast<void*>(workspace.data()), q());
+        const Dense<double> Vt = op_of(Op::Trans, V);
+        Dense<Wide> bound = multiply(absolute(widen(Vt)), absolute(widen(C)));
+        for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= (3 + std::sqrt(Wide(m))) * eps<double>;
+        expect_close(w.read(), multiply(widen(Vt), widen(C)), bound, "V^T C");
+        expect_same(v.read(), V, "V");
+        expect_same(c.read(), C, "C");
       }
 }
 

@@ -154,7 +154,6 @@ DEVOBJ_EVERYWHERE(Lu);
 
 template <class T>
 class LuChecker : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(LuChecker, Scalars);
 
 /// Each mutation of a right factorization is seen, that is, its measure is above the bound.

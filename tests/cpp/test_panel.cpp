@@ -10,6 +10,7 @@
 #include "kernels/host/qr_panel.hpp"
 #include "kernels/host/simd.hpp"
 #include "panel_matrices.hpp"
+#include "scalars.hpp"
 
 namespace devobj::test {
 namespace {
@@ -90,7 +91,6 @@ class PanelTest : public ::testing::Test {
  protected:
   ~PanelTest() override { host::use_simd(Simd::avx512); }
 };
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(PanelTest, Scalars);
 
 // ---- LU ----

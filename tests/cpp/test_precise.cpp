@@ -75,7 +75,6 @@ TEST(PreciseParts, Magnitudes) {
 
 template <class T>
 class LargeChecker : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(LargeChecker, Scalars);
 
 /// An order at which the products are large ones.

@@ -95,6 +95,52 @@ TEST_P(ProductsByPartsUses, LargeReflectorsOfDoubleComplexAreRealProducts) {
   }
 }
 
+/// QR, orgqr and ormqr in double precision of a large matrix with an odd ld, whose reflectors are applied to every other column
+/// at a time, are as accurate as with an even one.
+TEST_P(ProductsByPartsUses, QrOfDoublePrecisionOfAnOddLeadingDimension) {
+  if (type() != Type::real) return;
+  if constexpr (cuda_built)
+    if (!cuda::gemm_overlapped_usable(q().device())) GTEST_SKIP() << "skipped: this GPU has no such product";
+  using T = double;
+  const std::int64_t m = unaligned_least + 1200, n = unaligned_least + 900, block = 256;
+  Matrix<T> A(m, n, q());
+  Rng rng(q(), Generator::philox, 22);
+  rng.uniform<T>(-1, 1, A, q());
+  const double size = lange<T>(Norm::One, A, q());
+  Dense<T> of_even;
+  QrMeasures even{};
+  for (const std::int64_t ld : {m + m % 2, m + 1 - m % 2}) {
+    SCOPED_TRACE("ld " + std::to_string(ld));
+    Matrix<T> memory(ld, n, q()), others(ld, n, q()), R(n, n, q()), tau(n, 1, q()), gram(n, n, q());
+    const View<T> QR = memory({0, m}, {0, n}), E = others({0, m}, {0, n});
+    const QrOptions options{Method::native, block};
+    copy<T>(A, QR, q());
+    geqrf<T>(QR, tau.view(), q(), options);
+    const Dense<T> factors = download<T>(QR, q());
+    laset<T>(Uplo::General, T(0), T(0), R, q());
+    lacpy<T>(Uplo::Upper, QR({0, n}, {0, n}), R, q());
+    // E = Q^T A - [R; 0]
+    copy<T>(A, E, q());
+    ormqr<T>(Side::Left, Op::Trans, QR, tau.view(), E, q(), options);
+    axpy<T>(T(-1), R, E({0, n}, {0, n}), q());
+    const double residual = lange<T>(Norm::One, E, q()) / (size * double(m) * eps<T>);
+    orgqr<T>(QR, tau.view(), q(), options);
+    gemm<T>(Op::Trans, Op::NoTrans, T(1), QR, QR, T(0), gram, q());
+    laset<T>(Uplo::General, T(0), T(1), R, q());
+    axpy<T>(T(-1), R, gram, q());
+    const QrMeasures here{residual, lange<T>(Norm::One, gram, q()) / (double(m) * eps<T>)};
+    EXPECT_LE(here.residual, residual_bound);
+    EXPECT_LE(here.orthogonality, residual_bound);
+    if (ld % 2 == 0) {
+      of_even = factors, even = here;
+      continue;
+    }
+    EXPECT_LE(here.residual, 1.5 * even.residual + 0.01);
+    EXPECT_LE(here.orthogonality, 1.5 * even.orthogonality + 0.01);
+    EXPECT_FALSE(same_bits(factors, of_even)) << "both were computed in the same way";
+  }
+}
+
 /// V^H C of complex<double> is three real products instead of four, where C is large and math is not strict. Rows and columns
 /// of very different sizes keep their own errors, real and imaginary parts with them.
 TEST_P(ProductsByPartsUses, QrOfDoubleComplexByThreeRealProductsIsAsAccurateAsInStrictMath) {

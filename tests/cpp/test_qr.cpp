@@ -180,7 +180,6 @@ DEVOBJ_EVERYWHERE(Qr);
 
 template <class T>
 class QrChecker : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(QrChecker, Scalars);
 
 TYPED_TEST(QrChecker, SeesMutations) {

@@ -17,14 +17,7 @@
 
 #include "devobj/error.hpp"
 #include "kernels/host/team.hpp"
-
-#if defined(__SANITIZE_THREAD__)
-#define DEVOBJ_TEST_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define DEVOBJ_TEST_TSAN 1
-#endif
-#endif
+#include "scalars.hpp"
 
 namespace devobj::host {
 namespace {

@@ -23,7 +23,12 @@ class Transfer : public Everywhere {
 };
 class TransferOnTheHost : public Transfer {};  // what needs host memory that is mapped without being there
 class TransferOnTheGpu : public Transfer {};
-const auto all_types = testing::Values(Type::real, Type::double_precision, Type::complex, Type::double_complex, Type::integer);
+std::vector<Type> with_integer() {
+  std::vector<Type> types = scalar_types;
+  types.push_back(Type::integer);
+  return types;
+}
+const auto all_types = testing::ValuesIn(with_integer());
 INSTANTIATE_TEST_SUITE_P(On, Transfer, testing::Combine(testing::ValuesIn(places()), all_types), instance_name);
 INSTANTIATE_TEST_SUITE_P(On, TransferOnTheHost, testing::Combine(testing::Values(places()[0], places()[1]), all_types),
                          instance_name);
