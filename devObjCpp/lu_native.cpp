@@ -44,8 +44,8 @@ constexpr std::int64_t by_rows_least = 6000;
 // panels, as many as a cluster has.
 constexpr std::int64_t overlapped_least = 1024, overlapped_least_unaligned = 3072, overlapped_most_depth = 256,
                        overlapped_most_depth_staying = 1024;
-// Matrices up to `small` have it for all but the last updates: it is not faster there, but cuBLAS's products have half as much
-// again of its error. If they are not aligned, a copy is factored.
+// Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but cuBLAS's products have half
+// as much again of its error. If they are not aligned, a copy is factored.
 constexpr std::int64_t small = 1024, overlapped_least_small = 64;
 constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
@@ -325,7 +325,7 @@ class NativeLu {
       const std::int64_t least_side = std::min(rows.size(), columns.size());
       if (K.size() <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) && overlapped_ &&
           (cuda::gemm_overlapped_aligned(left, right, result)
-               ? least_side >= overlapped_least_
+               ? least_side >= (of_rest ? overlapped_least_ : overlapped_least)
                : of_rest && overlapped_copies_ && least_side >= overlapped_least_unaligned))
         return cuda::gemm_overlapped(-1, left, right, result, product_workspace_, q, spared);
     }
