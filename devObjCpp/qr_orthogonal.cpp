@@ -176,7 +176,7 @@ void ormqr(Side side, Op op, View<T> V, View<T> tau, View<T> C, Queue& q, QrOpti
   require_options("ormqr", options, q);
   if (C.empty() || k == 0) return;
   if (!dense(tau)) options.method = Method::hybrid;
-  OrthogonalFactor<T>(side, order, k, width, q, options, C).apply(op, V, tau, C);
+  OrthogonalFactor<T>(side, order, k, width, q, options, side == Side::Left ? C : View<T>()).apply(op, V, tau, C);
 }
 
 #define INSTANTIATE(T)                                                                      \

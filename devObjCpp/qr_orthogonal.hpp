@@ -59,8 +59,8 @@ template <class T> class BlockReflectors {
 };
 
 /// C = op(Q) C or C op(Q) with all its workspace allocated by the constructor. Q is of `order`, from k reflectors; C has
-/// `order` rows (Left) or columns (Right), and `width` columns or rows, and is `where` if that is known. Arguments have been
-/// checked.
+/// `order` rows (Left) or columns (Right), and `width` columns or rows; `where`: C, if it is known and Q is on its left.
+/// Arguments have been checked.
 template <class T> class OrthogonalFactor {
  public:
   OrthogonalFactor(Side side, std::int64_t order, std::int64_t k, std::int64_t width, Queue& q, QrOptions options = {},

@@ -34,7 +34,10 @@ int largest_cluster(Kernel* kernel, int threads, std::size_t bytes) {
   int device = 0;
   check(cudaGetDevice(&device), "largest_cluster");
   if (!clusters_usable(kernel) || allow_shared_memory(kernel, device, "largest_cluster") < bytes) return 0;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "largest_cluster");
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
   for (int blocks = max_cluster; blocks > 0; blocks /= 2) {
     const ClusterLaunch launch(blocks, blocks, threads, bytes, nullptr);
     int clusters = 0;

@@ -106,11 +106,15 @@ class RealProduct {
 
 // ---- matrices that are not aligned ----
 
+constexpr std::int64_t even(std::int64_t rows) {
+  return (rows + 1) / 2 * 2;
+}
+
 /// Columns first, first + apart, ... of C, which are aligned from row `down` on; apart is 1 or 2.
 struct LikeColumns {
   int first, apart, down;
-  View<double> of_C(View<double> C) const {
-    return {C.data + first * C.ld + down, C.rows - down, count(C), apart * C.ld};
+  View<double> of_C(View<double> C) const {  // of a single column the ld does not matter
+    return {C.data + first * C.ld + down, C.rows - down, count(C), even(apart * C.ld)};
   }
   View<double> of(View<double> B) const { return {B.data + first * B.ld, B.rows, count(B), apart * B.ld}; }
   std::int64_t count(View<double> X) const { return (X.cols - first + apart - 1) / apart; }
@@ -134,7 +138,7 @@ __global__ void __launch_bounds__(copy_threads) copy_A_kernel(Block<double> A, B
   for (std::int64_t j = blockIdx.y; j < A.cols; j += gridDim.y)
     for (int u = 0; u < copy_rows / copy_threads; ++u) {
       const std::int64_t i = blockIdx.x * std::int64_t(copy_rows) + u * copy_threads + threadIdx.x;
-      if (i >= A.rows) return;
+      if (i >= A.rows) break;
       const double x = A(i, j);
       if (all.data != nullptr) all(i, j) = x;
       if (without.data != nullptr && i > 0) without(i - 1, j) = x;
@@ -173,10 +177,6 @@ __global__ void __launch_bounds__(copy_threads) first_row_kernel(Block<double> V
   const double v = V(0, i);
   for (std::int64_t j = blockIdx.y; j < W.cols; j += gridDim.y)
     W(i, j) = all.likes[all.count == 2 ? j % 2 : 0].down > 0 ? v * C(0, j) : 0;
-}
-
-constexpr std::int64_t even(std::int64_t rows) {
-  return (rows + 1) / 2 * 2;
 }
 
 constexpr auto name = "gemm_overlapped";

@@ -1,6 +1,8 @@
 // Kernels of a queue whose start overlaps the end of the one before (Hopper's programmatic dependent launch).
 #pragma once
 
+#include <atomic>
+
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 
@@ -25,7 +27,7 @@ __device__ inline void begin_overlapped() {
 /// Whether the device's kernels can overlap so: clusters_usable, asked once for each device.
 template <class Kernel>
 bool overlap_usable(Kernel* kernel, int device) {
-  static signed char known[64] = {};  // plus one
+  static std::atomic<signed char> known[64] = {};  // plus one
   if (device < 0 || device >= 64) return clusters_usable(kernel);
   if (known[device] == 0) known[device] = clusters_usable(kernel) ? 2 : 1;
   return known[device] == 2;

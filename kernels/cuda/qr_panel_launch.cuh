@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 
 #include "kernels/cuda/cluster_launch.cuh"
@@ -36,10 +37,13 @@ Possible find_possible(int device) {
 }
 template <class E, int G>
 Possible blocks_possible(int device) {
-  static Possible known[64] = {};
-  if (device < 0 || device >= 64) return find_possible<E, G>(device);
-  if (known[device].blocks == 0) known[device] = find_possible<E, G>(device);
-  return known[device];
+  static std::atomic<Possible> known[64] = {};
+  Possible possible;
+  if (device >= 0 && device < 64) possible = known[device];
+  if (possible.blocks > 0) return possible;
+  possible = find_possible<E, G>(device);
+  if (device >= 0 && device < 64) known[device] = possible;
+  return possible;
 }
 
 /// Whether a panel may be made by products. One that is nearly square is rarely well-conditioned.

@@ -12,6 +12,7 @@
 // lane 4 o + i gets the rows in step 1 that are its rows of the result in step 3, so that C stays in its registers.
 #include <cuda_pipeline_primitives.h>
 
+#include <atomic>
 #include <type_traits>
 
 #include "kernels/cuda/arithmetic.cuh"
@@ -317,7 +318,7 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
 /// Blocks of the largest cluster of this shape that the device can run; 0 if none.
 template <class E, int tiles, int units>
 int blocks_possible(int device) {
-  static int known[64] = {};  // plus one
+  static std::atomic<int> known[64] = {};  // plus one
   if (device < 0 || device >= 64) return 0;
   if (known[device] == 0)
     known[device] =

@@ -26,7 +26,7 @@ inline std::size_t shared_memory_limit(int device) {
 template <class Kernel>
 std::size_t allow_shared_memory(Kernel* kernel, int device, const char* routine) {
   static std::mutex mutex;
-  static std::map<std::pair<Kernel*, int>, std::size_t> known;
+  static auto& known = *new std::map<std::pair<Kernel*, int>, std::size_t>;  // for launches while the program ends, too
   const std::scoped_lock lock(mutex);
   std::size_t& bytes = known[{kernel, device}];
   if (bytes == 0) {

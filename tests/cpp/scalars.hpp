@@ -1,5 +1,5 @@
-// The types that tests run with: all four, but with ThreadSanitizer one of them (DEVOBJ_TEST_TSAN). Who waits for whom does
-// not depend on the type; the time does, to compile and to run.
+// The types that tests run with, if they name none: all four, but with ThreadSanitizer one of them (DEVOBJ_TEST_TSAN). Who
+// waits for whom does not depend on the type; the time does, to compile and to run.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -159,7 +159,9 @@ TEST_P(Overlapped, MatricesThatLieAnyhow) {
   for (const std::array<Lie, 3>& lie :
        {std::array{none_aligned, none_aligned, none_aligned}, {even_aligned, even_aligned, even_aligned}, {odd_aligned, odd_aligned, odd_aligned},
         {aligned, aligned, none_aligned}, {aligned, even_aligned, aligned}, {odd_aligned, aligned, aligned}, {even_aligned, none_aligned, odd_aligned}})
-    for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 2, 2},
+    for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                           {129, 1, 17},
+                           {1, 2, 2},
                            {2, 3, 4},
                            {15, 7, 8},
                            {16, 64, 16},

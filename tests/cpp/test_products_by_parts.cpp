@@ -102,7 +102,7 @@ TEST_P(ProductsByPartsUses, QrOfDoublePrecisionOfAnOddLeadingDimension) {
   if constexpr (cuda_built)
     if (!cuda::gemm_overlapped_usable(q().device())) GTEST_SKIP() << "skipped: this GPU has no such product";
   using T = double;
-  const std::int64_t m = unaligned_least + 1200, n = unaligned_least + 900, block = 256;
+  const std::int64_t m = unaligned_least + 1201, n = unaligned_least + 900, block = 256;
   Matrix<T> A(m, n, q());
   Rng rng(q(), Generator::philox, 22);
   rng.uniform<T>(-1, 1, A, q());
@@ -114,6 +114,8 @@ TEST_P(ProductsByPartsUses, QrOfDoublePrecisionOfAnOddLeadingDimension) {
     Matrix<T> memory(ld, n, q()), others(ld, n, q()), R(n, n, q()), tau(n, 1, q()), gram(n, n, q());
     const View<T> QR = memory({0, m}, {0, n}), E = others({0, m}, {0, n});
     const QrOptions options{Method::native, block};
+    EXPECT_EQ(bool(devobj::ProductsByParts::for_reflectors<T>(Math::automatic, m, n - block, block, q(), QR)),
+              ld % 2 != 0);
     copy<T>(A, QR, q());
     geqrf<T>(QR, tau.view(), q(), options);
     const Dense<T> factors = download<T>(QR, q());
