@@ -51,7 +51,8 @@ void update(View<T> A, View<T> B, View<T> C, int spared, Queue& q) {
     cuda::gemm_3m_overlapped(-1, A, B, C, q.workspace(cuda::gemm_3m_overlapped_workspace(C.rows, C.cols, A.cols)), q,
                              {spared});
   else
-    cuda::gemm_overlapped(-1, A, B, C, q.workspace(cuda::gemm_overlapped_workspace(C.rows, C.cols, A.cols)), q, {spared});
+    cuda::gemm_overlapped(-1, A, B, C, q.workspace(cuda::gemm_overlapped_workspace(C.rows, C.cols, A.cols)), q,
+                          {spared});
 }
 
 template <class T>

@@ -39,11 +39,10 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
-// Rows and columns from which an update in double precision is by gemm_overlapped, aligned and not, and the depths up to
-// which it is: where its blocks come and go, and, for the update of the rest, where they stay and leave multiprocessors to the
-// panels, as many as a cluster has.
-constexpr std::int64_t overlapped_least = 1024, overlapped_least_unaligned = 3072, overlapped_most_depth = 256,
-                       overlapped_most_depth_staying = 1024;
+// Rows and columns from which an update in double precision is by gemm_overlapped if it is aligned (else: unaligned_least), and
+// the depths up to which it is: where its blocks come and go, and, for the update of the rest, where they stay and leave
+// multiprocessors to the panels, as many as a cluster has.
+constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256, overlapped_most_depth_staying = 1024;
 // Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but the residual is smaller by a
 // tenth to a fifth than with cuBLAS's products. If they are not aligned, a copy is factored.
 constexpr std::int64_t small = 1024, overlapped_least_small = 64;
@@ -90,8 +89,9 @@ class NativeLu {
       const bool is_small = std::max(m_, n_) <= small, is_aligned = cuda::gemm_overlapped_aligned(A_, A_, A_);
       if (is_small) overlapped_least_ = overlapped_least_small;
       overlapped_ = rest >= overlapped_least_ && cuda::gemm_overlapped_usable(q.device());
-      overlapped_copies_ = overlapped_ && rest >= overlapped_least_unaligned && !is_aligned;
-      if (overlapped_ && is_small && !is_aligned) aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
+      overlapped_copies_ = overlapped_ && rest >= unaligned_least && !is_aligned;
+      if (overlapped_ && is_small && !is_aligned)
+        aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
     }
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
@@ -326,7 +326,7 @@ class NativeLu {
       if (K.size() <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) && overlapped_ &&
           (cuda::gemm_overlapped_aligned(left, right, result)
                ? least_side >= (of_rest ? overlapped_least_ : overlapped_least)
-               : of_rest && overlapped_copies_ && least_side >= overlapped_least_unaligned))
+               : of_rest && overlapped_copies_ && least_side >= unaligned_least))
         return cuda::gemm_overlapped(-1, left, right, result, product_workspace_, q, spared);
     }
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
@@ -359,8 +359,7 @@ class NativeLu {
       return by_rows_ ? cuda::gemm_overlapped_workspace(cols, rows, depth)
                       : cuda::gemm_overlapped_workspace(rows, cols, depth);
     }
-    if constexpr (std::is_same_v<T, float>)
-      return cuda::gemm_by_parts_workspace(rows, cols, depth);
+    if constexpr (std::is_same_v<T, float>) return cuda::gemm_by_parts_workspace(rows, cols, depth);
   }
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }

@@ -32,11 +32,6 @@ inline constexpr std::int64_t unaligned_least = 3072;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
 
-/// The leading dimension of a V of so many rows: the columns of real ones of double precision begin at multiples of 16 bytes.
-inline std::int64_t even_ld(std::int64_t rows) {
-  return (rows + 1) / 2 * 2;
-}
-
 /// Whether products are to be as BLAS's.
 inline bool strict_math(Math option) {
   return option == Math::strict || math_in_use() == Math::strict;
@@ -54,8 +49,7 @@ class ProductsByParts {
                                         View<T> C = {}) {
     if constexpr (cuda_built && std::is_same_v<T, double>)
       if (q.on_cuda() && std::min(rows, cols) >= unaligned_least && !C.empty() &&
-          !cuda::gemm_overlapped_aligned(C, C, C) &&
-          cuda::gemm_overlapped_usable(q.device()))
+          !cuda::gemm_overlapped_aligned(C, C, C) && cuda::gemm_overlapped_usable(q.device()))
         return ProductsByParts(q.workspace(cuda::gemm_overlapped_workspace(rows, cols, k)));
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
@@ -100,7 +94,8 @@ class ProductsByParts {
   /// Whether the product of V and C, summed along V's columns, is.
   template <class T>
   bool projects(View<T> V, View<T> C) const {
-    return updates(C) && !updates_by_three_ && !std::is_same_v<T, double> && V.cols * (is_complex<T> ? 2 : 1) >= by_parts_least_width;
+    return updates(C) && !updates_by_three_ && !std::is_same_v<T, double> &&
+           V.cols * (is_complex<T> ? 2 : 1) >= by_parts_least_width;
   }
 
   /// Whether V^H C is to be computed by three real products, or as two (project).

@@ -22,7 +22,7 @@ class NativePanels {
   NativePanels(View<T> A, View<T> tau, std::int64_t nb, Queue& q)
       : A_(A), tau_(tau), gram_(nb, nb, q), W_(nb, nb, q), TW_(nb, nb, q) {
     for (int i = 0; i < 2; ++i) {
-      V_[i] = Matrix<T>(even_ld(A.rows), nb, q);
+      V_[i] = Matrix<T>(cuda::aligned_ld(A.rows), nb, q);
       Tri_[i] = Matrix<T>(nb, nb, q);
       strips_[i] = Matrix<T>(nb, nb, q);
     }
@@ -32,7 +32,9 @@ class NativePanels {
     q.blas();
     if constexpr (cuda_built) q.scratch(cuda::qr_panel_scratch_bytes);
   }
-  View<T> V(int turn, std::int64_t j, std::int64_t w) const { return {V_[turn].data, A_.rows - j, w, even_ld(A_.rows - j)}; }
+  View<T> V(int turn, std::int64_t j, std::int64_t w) const {
+    return {V_[turn].data, A_.rows - j, w, cuda::aligned_ld(A_.rows - j)};
+  }
   View<T> Tri(int turn, std::int64_t w) const { return Tri_[turn]({0, w}, {0, w}); }
 
   /// Factors the first strip of panel K. Returns its columns.

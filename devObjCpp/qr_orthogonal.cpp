@@ -38,7 +38,7 @@ BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_
       parts_(ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where)), q_(q) {}
 
 template <class T> void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, Queue& q) {
-  V = View<T>(V_.data, A.rows, A.cols, even_ld(A.rows));
+  V = View<T>(V_.data, A.rows, A.cols, cuda::aligned_ld(A.rows));
   Tri = View<T>(tri_.data, A.cols, A.cols);
   View<T> G(gram_.data, A.cols, A.cols);
   unit_lower(A, V, q);

@@ -48,7 +48,7 @@ template <class T> class BlockReflectors {
   struct Reflector {
     Matrix<T> V_, gram_, tri_;
     View<T> V, Tri;
-    Reflector(std::int64_t m, std::int64_t nb, Queue& q) : V_(even_ld(m), nb, q), gram_(nb, nb, q), tri_(nb, nb, q) {}
+    Reflector(std::int64_t m, std::int64_t nb, Queue& q) : V_(cuda::aligned_ld(m), nb, q), gram_(nb, nb, q), tri_(nb, nb, q) {}
     void load(View<T> A, View<T> tau, Queue& q);
   };
   Reflector two_[2];

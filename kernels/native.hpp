@@ -162,6 +162,10 @@ bool gemm_overlapped_aligned(View<double> A, View<double> B, View<double> C);
 std::size_t gemm_overlapped_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
                      Spared spared = {});
+/// The least leading dimension with which a matrix of so many rows is aligned if its first column is.
+constexpr std::int64_t aligned_ld(std::int64_t rows) {
+  return (rows + 1) / 2 * 2;
+}
 /// W = V^T C in double precision by cuBLAS, which has its full rate for aligned matrices only: C, of any ld, as gemm_overlapped
 /// takes it. `workspace` holds gemm_overlapped_workspace(V.rows, 0, V.cols) bytes. (gemm_overlapped)
 void project_unaligned(View<double> V, View<double> C, View<double> W, void* workspace, Queue& q);

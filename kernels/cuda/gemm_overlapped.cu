@@ -106,15 +106,11 @@ class RealProduct {
 
 // ---- matrices that are not aligned ----
 
-constexpr std::int64_t even(std::int64_t rows) {
-  return (rows + 1) / 2 * 2;
-}
-
 /// Columns first, first + apart, ... of C, which are aligned from row `down` on; apart is 1 or 2.
 struct LikeColumns {
   int first, apart, down;
   View<double> of_C(View<double> C) const {  // of a single column the ld does not matter
-    return {C.data + first * C.ld + down, C.rows - down, count(C), even(apart * C.ld)};
+    return {C.data + first * C.ld + down, C.rows - down, count(C), aligned_ld(apart * C.ld)};
   }
   View<double> of(View<double> B) const { return {B.data + first * B.ld, B.rows, count(B), apart * B.ld}; }
   std::int64_t count(View<double> X) const { return (X.cols - first + apart - 1) / apart; }
@@ -134,7 +130,8 @@ Likes likes_of(View<double> C) {
 constexpr int copy_threads = 256, copy_rows = 4 * copy_threads, copy_depth = 512;
 
 /// Copies of A, with and without its first row, where they are wanted: blocks of copy_rows x 1.
-__global__ void __launch_bounds__(copy_threads) copy_A_kernel(Block<double> A, Block<double> all, Block<double> without) {
+__global__ void __launch_bounds__(copy_threads)
+    copy_A_kernel(Block<double> A, Block<double> all, Block<double> without) {
   for (std::int64_t j = blockIdx.y; j < A.cols; j += gridDim.y)
     for (int u = 0; u < copy_rows / copy_threads; ++u) {
       const std::int64_t i = blockIdx.x * std::int64_t(copy_rows) + u * copy_threads + threadIdx.x;
@@ -171,7 +168,8 @@ __global__ void __launch_bounds__(copy_threads)
 }
 
 /// W = V^T C for the first rows of V and of those columns of C that are not aligned, zero elsewhere.
-__global__ void __launch_bounds__(copy_threads) first_row_kernel(Block<double> V, Block<double> C, Block<double> W, Likes all) {
+__global__ void __launch_bounds__(copy_threads)
+    first_row_kernel(Block<double> V, Block<double> C, Block<double> W, Likes all) {
   const std::int64_t i = blockIdx.x * std::int64_t(copy_threads) + threadIdx.x;
   if (i >= W.rows) return;
   const double v = V(0, i);
@@ -185,7 +183,7 @@ constexpr auto name = "gemm_overlapped";
 struct Places {
   double* free;
   View<double> operator()(std::int64_t rows, std::int64_t cols) {
-    const View<double> X(free, rows, cols, even(rows));
+    const View<double> X(free, rows, cols, aligned_ld(rows));
     free += X.ld * cols;
     return X;
   }
@@ -206,7 +204,8 @@ FromRow from_rows_of(View<double> A, const Likes& all, Places& place, Queue& q) 
   if (!copies.row[0].empty() || !copies.row[1].empty()) {
     const dim3 grid(static_cast<unsigned>(ceil_div(A.rows, std::int64_t(copy_rows))),
                     static_cast<unsigned>(std::min(A.cols, max_grid_y)));
-    copy_A_kernel<<<grid, copy_threads, 0, stream_of(q)>>>(block_of(A), block_of(copies.row[0]), block_of(copies.row[1]));
+    copy_A_kernel<<<grid, copy_threads, 0, stream_of(q)>>>(block_of(A), block_of(copies.row[0]),
+                                                           block_of(copies.row[1]));
     q.launched(name);
   }
   return from;
@@ -230,10 +229,11 @@ bool gemm_overlapped_aligned(View<double> A, View<double> B, View<double> C) {
 }
 
 std::size_t gemm_overlapped_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
-  return static_cast<std::size_t>(2 * even(rows) * depth + even(depth) * cols) * sizeof(double);
+  return static_cast<std::size_t>(2 * aligned_ld(rows) * depth + aligned_ld(depth) * cols) * sizeof(double);
 }
 
-void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q, Spared spared) {
+void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
+                     Spared spared) {
   if (C.empty() || A.empty()) return;
   DeviceScope scope(q.device());
   if (gemm_overlapped_aligned(A, B, C)) return multiply_there(alpha, A, B, C, q, spared);

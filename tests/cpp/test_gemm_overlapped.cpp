@@ -1,5 +1,5 @@
-// On a GPU only: gemm_overlapped and project_unaligned, and gemm_3m_overlapped for complex matrices, against a wider precision and against BLAS's
-// product: accuracy, edges of tiles, many tiles, infinities and NaN, places.
+// On a GPU only: gemm_overlapped and project_unaligned, and gemm_3m_overlapped for complex matrices, against a wider precision
+// and against BLAS's product: accuracy, edges of tiles, many tiles, infinities and NaN, places.
 #include <cmath>
 
 #include "factor_checks.hpp"
@@ -156,9 +156,13 @@ TEST_P(Overlapped, EmptyProductsChangeNothing) {
 TEST_P(Overlapped, MatricesThatLieAnyhow) {
   if (type() != Type::double_precision) GTEST_SKIP() << "skipped: complex numbers are aligned";
   using T = double;
-  for (const std::array<Lie, 3>& lie :
-       {std::array{none_aligned, none_aligned, none_aligned}, {even_aligned, even_aligned, even_aligned}, {odd_aligned, odd_aligned, odd_aligned},
-        {aligned, aligned, none_aligned}, {aligned, even_aligned, aligned}, {odd_aligned, aligned, aligned}, {even_aligned, none_aligned, odd_aligned}})
+  for (const std::array<Lie, 3>& lie : {std::array{none_aligned, none_aligned, none_aligned},
+                                        {even_aligned, even_aligned, even_aligned},
+                                        {odd_aligned, odd_aligned, odd_aligned},
+                                        {aligned, aligned, none_aligned},
+                                        {aligned, even_aligned, aligned},
+                                        {odd_aligned, aligned, aligned},
+                                        {even_aligned, none_aligned, odd_aligned}})
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
                            {129, 1, 17},
                            {1, 2, 2},
@@ -190,8 +194,8 @@ TEST_P(Overlapped, ProjectionsOfMatricesThatLieAnyhow) {
                                           {odd_aligned, none_aligned, odd_aligned},
                                           {even_aligned, aligned, odd_aligned}})
       for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {1, 2, 3}, {2, 1, 2}, {17, 5, 4}, {700, 333, 65}}) {
-        SCOPED_TRACE(shape_name(m, n) + ", " + std::to_string(k) + " columns of V, " + std::to_string(lie[0].above) + " " +
-                     std::to_string(lie[1].above) + " " + std::to_string(lie[2].above) + " rows above");
+        SCOPED_TRACE(shape_name(m, n) + ", " + std::to_string(k) + " columns of V, " + std::to_string(lie[0].above) +
+                     " " + std::to_string(lie[1].above) + " " + std::to_string(lie[2].above) + " rows above");
         const Dense<double> V = random<double>(m, k, 1), C = random<double>(m, n, 2);
         const Lying<double> v(V, lie[0], q()), c(C, lie[1], q()), w(Dense<double>(k, n, nan<double>), lie[2], q());
         const Storage workspace(cuda::gemm_overlapped_workspace(m, 0, k), q());
