@@ -8,7 +8,7 @@
 //          |   |     |      |                 rest   the same as `next` for all other columns, and the exchange of rows
 //          +---+-----+------+                        for the columns left of K
 //
-// Of a large square matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's
+// Of a large matrix in double precision and of a large square one a third queue takes the columns of the block after the next out of `rest`, so that the next step's
 // panel does not wait for the product of the rest.
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
@@ -171,7 +171,7 @@ class NativeLu {
       copy<T>(A_({0, m_}, blocks_[i].columns), place_of(i).data, q_);
     SideQueue panel_queue(q_, true);
     std::optional<SideQueue> soon_queue;
-    if (by_rows_ && blocks_.size() > 2) soon_queue.emplace(q_, true);
+    if (soon_pays() && blocks_.size() > 2) soon_queue.emplace(q_, true);
     Queue& panels = panel_queue;
 
     panel(blocks_[0], place_of(0), panels, [&] {
@@ -199,7 +199,7 @@ class NativeLu {
         const Range columns = blocks_[i + 2].columns;
         soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
         update(K, whole(), whole(), columns, soon);
-        copy_to_place(i + 2, soon);
+        if (by_rows_) copy_to_place(i + 2, soon);
         soon_updated = soon.record(false);
         exchange(K, whole(), {0, K.columns.begin}, soon);
         left_exchanged = soon.record(false);
@@ -212,6 +212,13 @@ class NativeLu {
       update(K, place_of(i), place_of(i + 1), next.columns, panels);
       panel(next, place_of(i + 1), panels, update_rest);
     }
+  }
+
+  /// Whether the columns of the block after the next are updated on a queue of their own: where that takes less time than it
+  /// delays the product of the rest.
+  bool soon_pays() const {
+    if (by_rows_) return true;
+    return std::is_same_v<T, std::complex<double>> ? k_ >= 4000 : std::is_same_v<T, double> && k_ >= 5000;
   }
 
   /// Whether the panels of the next two blocks, which step i's update of the rest may run beside, find multiprocessors enough
