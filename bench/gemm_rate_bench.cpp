@@ -63,11 +63,14 @@ void measure(char type, std::int64_t n, std::int64_t block, std::int64_t nrhs,
     copy<T>(A, F, q);
     if (routine == "getrs") {
       Matrix<std::int32_t> ipiv(n, 1, q), info(1, 1, q);
+      Matrix<T> B(n, n, q);
+      const auto right = bench::uniform<T>(n, n, 2);
+      to_device<T>(HostArray<const T>(right.data.get(), n, n, n), B, q);
       getrf<T>(F, ipiv, info, q);
       const Range all{0, n}, columns{0, nrhs > 0 ? std::min(nrhs, n) : n};
       print(routine, 2 * cube * double(columns.size()) / double(n),
             milliseconds(
-                q, [&] { copy<T>(A, X, q); }, [&] { getrs<T>(Op::NoTrans, F, ipiv, X(all, columns), q); }));
+                q, [&] { copy<T>(B, X, q); }, [&] { getrs<T>(Op::NoTrans, F, ipiv, X(all, columns), q); }));
       continue;
     }
     geqrf<T>(F, tau, q);

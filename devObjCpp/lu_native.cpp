@@ -8,8 +8,8 @@
 //          |   |     |      |                 rest   the same as `next` for all other columns, and the exchange of rows
 //          +---+-----+------+                        for the columns left of K
 //
-// Of a large matrix in double precision and of a large square one a third queue takes the columns of the block after the next out of `rest`, so that the next step's
-// panel does not wait for the product of the rest.
+// Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
+// does not wait for the product of the rest (not of all types: soon_pays).
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left: narrow blocks where the panels decide, wide ones where the
@@ -100,15 +100,20 @@ class NativeLu {
         by_three_ || by_parts_ || overlapped_copies_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
     copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
+    if constexpr (sizeof(real_t<T>) == 8)
+      if (n_ - blocks_[0].columns.size() > cuda::exchange_solve_few)
+        streams_size_ = aligned(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(nb_, solve_rows_, false)));
     const std::size_t aligned_copy = static_cast<std::size_t>(aligned_.ld * aligned_.cols) * sizeof(T);
-    auto* memory = static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products + aligned_copy));
+    auto* memory = static_cast<unsigned char*>(
+        q.workspace(lists + panel + copies_of_blocks + products + streams_size_ + aligned_copy));
     source_ = reinterpret_cast<std::int32_t*>(memory);
     displaced_to_ = source_ + k_;
     counts_ = displaced_to_ + k_;
     panel_workspace_ = memory + lists;
     copies_ = reinterpret_cast<T*>(memory + lists + panel);
     product_workspace_ = memory + lists + panel + copies_of_blocks;
-    aligned_.data = reinterpret_cast<T*>(memory + lists + panel + copies_of_blocks + products);
+    streams_ = product_workspace_ + products;
+    aligned_.data = reinterpret_cast<T*>(streams_ + streams_size_);
   }
 
   void run() {
@@ -293,19 +298,31 @@ class NativeLu {
       exchange(block, A, columns, q);
       rows.rows = 0;
     }
-    solve(L, A, K, columns, rows, inner, q);
+    const unsigned char* streams = nullptr;
+    if constexpr (sizeof(real_t<T>) == 8)
+      if (of_rest && streams_size_ > 0 && columns.size() > cuda::exchange_solve_few) {
+        const Op op = L.by_rows ? Op::Trans : Op::NoTrans;
+        cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, op, Diag::Unit, L(K, K), solve_rows_, false,
+                              streams_, q);
+        streams = streams_;
+      }
+    solve(L, A, K, columns, rows, inner, streams, q);
     subtract(L, A, K, {K.end, m_}, columns, q, of_rest);
   }
 
-  /// A12 = L11^-1 P A12, by halves, whose products have more depth than those of one part after the other.
-  void solve(const Place& L, const Place& A, Range K, Range columns, cuda::RowExchange& rows, std::int64_t inner, Queue& q) {
+  /// A12 = L11^-1 P A12, by halves, whose products have more depth than those of one part after the other. `stream`: those of
+  /// L11's parts, or null.
+  void solve(const Place& L, const Place& A, Range K, Range columns, cuda::RowExchange& rows, std::int64_t inner,
+             const unsigned char* stream, Queue& q) {
     if (K.size() > solve_rows_) {
-      const std::int64_t middle = K.begin + (K.size() / 2 + solve_rows_ - 1) / solve_rows_ * solve_rows_;
-      solve(L, A, {K.begin, middle}, columns, rows, inner, q);
+      const std::int64_t above = (K.size() / 2 + solve_rows_ - 1) / solve_rows_ * solve_rows_, middle = K.begin + above;
+      solve(L, A, {K.begin, middle}, columns, rows, inner, stream, q);
       subtract(L, A, {K.begin, middle}, {middle, K.end}, columns, q, false);
-      return solve(L, A, {middle, K.end}, columns, rows, inner, q);
+      if constexpr (sizeof(real_t<T>) == 8)
+        if (stream != nullptr) stream += cuda::solve_stream_bytes<T>(above, solve_rows_, false);
+      return solve(L, A, {middle, K.end}, columns, rows, inner, stream, q);
     }
-    cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, q);
+    cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, stream, q);
     rows.rows = 0;  // of all parts at once
   }
 
@@ -379,7 +396,9 @@ class NativeLu {
   std::vector<Block> blocks_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
   bool panels_stay_ = false;  // in the present step
-  void *panel_workspace_ = nullptr, *product_workspace_ = nullptr;
+  void* panel_workspace_ = nullptr;
+  unsigned char *product_workspace_ = nullptr, *streams_ = nullptr;
+  std::size_t streams_size_ = 0;  // of L11's streams for the update of the rest, or none
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements

@@ -20,9 +20,13 @@ constexpr std::int64_t few_least = 512;
 /// How the triangles of an LU are solved, and the memory for it.
 struct Solver {
   ProductsByParts parts;
-  void* few = nullptr;    // trsm_few's, if it is taken
-  void* tiles = nullptr;  // trsm_tiles', if trsm_block is taken
+  void* few = nullptr;      // trsm_few's, if it is taken
+  void* streams = nullptr;  // of the triangles on the diagonal, if trsm_block is taken
 };
+template <class T>
+std::int64_t stream_bytes(std::int64_t n) {
+  return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
+}
 /// Reserves the memory: before anything changes, so that nothing has when there is none.
 template <class T>
 Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
@@ -30,10 +34,7 @@ Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queu
     if (q.on_cuda() && n >= few_least && right_hand_sides <= cuda::trsm_few_max)
       return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
   if constexpr (cuda_built && std::is_same_v<T, double>)
-    if (q.on_cuda()) {
-      const std::int64_t rows = cuda::trsm_block_rows(q);
-      return {{}, nullptr, q.workspace(static_cast<std::size_t>((n + rows - 1) / rows * cuda::trsm_tiles_bytes(q)))};
-    }
+    if (q.on_cuda()) return {{}, nullptr, q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)))};
   return {ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q)};
 }
 
@@ -41,26 +42,26 @@ Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queu
 constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096;
 
 /// B = op(A)^-1 B, A triangular (letters in trsm's order). In double precision on a GPU by halves, whose products are of great
-/// depth, down to the triangles that trsm_block takes with their `tiles`; so complex<double> with many right-hand sides; else by
-/// BLAS's trsm.
+/// depth, down to the triangles that trsm_block takes with their `streams`; so complex<double> with many right-hand sides;
+/// else by BLAS's trsm.
 template <class T>
-void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, const unsigned char* tiles, View<T> B, Queue& q) {
+void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, const unsigned char* streams, View<T> B, Queue& q) {
   if constexpr (cuda_built && sizeof(real_t<T>) == 8)
     if (q.on_cuda() && (!is_complex<T> || B.cols >= complex_least_columns)) {
       std::int64_t least = complex_least;
-      if constexpr (!is_complex<T>) least = cuda::trsm_block_rows(q);
+      if constexpr (!is_complex<T>) least = cuda::trsm_block_rows;
       const std::int64_t n = A.rows, half = (n / 2 + least - 1) / least * least;
       if (n > least) {
         const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
         const Range first = downwards ? Range{0, half} : Range{n - half, n},
                     rest = downwards ? Range{half, n} : Range{0, n - half}, columns{0, B.cols};
-        solve_plainly(uplo, op, diag, A(first, first), tiles, B(first, columns), q);
-        if constexpr (!is_complex<T>) tiles += half / least * cuda::trsm_tiles_bytes(q);
+        solve_plainly(uplo, op, diag, A(first, first), streams, B(first, columns), q);
+        if constexpr (!is_complex<T>) streams += half / least * stream_bytes<T>(least);
         gemm(op, Op::NoTrans, T(-1), op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), T(1),
              B(rest, columns), q);
-        return solve_plainly(uplo, op, diag, A(rest, rest), tiles, B(rest, columns), q);
+        return solve_plainly(uplo, op, diag, A(rest, rest), streams, B(rest, columns), q);
       }
-      if constexpr (!is_complex<T>) return cuda::trsm_block(uplo, op, diag, tiles, B, q);
+      if constexpr (!is_complex<T>) return cuda::trsm_block(uplo, op, diag, streams, B, q);
     }
   trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
 }
@@ -74,9 +75,9 @@ template <class T>
 void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver) {
   if constexpr (cuda_built)
     if (solver.few != nullptr) return cuda::trsm_few(uplo, op, diag, A, B, solver.few, q);
-  const auto* const tiles = static_cast<const unsigned char*>(solver.tiles);
+  const auto* const streams = static_cast<const unsigned char*>(solver.streams);
   if constexpr (cuda_built && std::is_same_v<T, double>)
-    if (tiles != nullptr) cuda::trsm_tiles(uplo, op, diag, A, solver.tiles, q);
+    if (streams != nullptr) cuda::solve_stream_of(uplo, op, diag, A, cuda::trsm_block_rows, true, solver.streams, q);
   const ProductsByParts& parts = solver.parts;
   const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
   const Range columns{0, B.cols};
@@ -87,13 +88,13 @@ void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const So
       K.end = rest.begin = left.begin + by_parts_triangle;
     else
       K.begin = rest.end = left.end - by_parts_triangle;
-    solve_plainly(uplo, op, diag, A(K, K), tiles, B(K, columns), q);
+    solve_plainly(uplo, op, diag, A(K, K), streams, B(K, columns), q);
     // B(rest) -= op(A)(rest, K) B(K)
     const bool plain = op == Op::NoTrans;
     parts.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
     left = rest;
   }
-  solve_plainly(uplo, op, diag, A(left, left), tiles, B(left, columns), q);
+  solve_plainly(uplo, op, diag, A(left, left), streams, B(left, columns), q);
 }
 
 }  // namespace

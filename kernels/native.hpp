@@ -82,13 +82,15 @@ void exchange_columns(View<T> At, RowExchange exchange, Queue& q);
 /// The row exchanges on A, part after part, and L^-1 times the first rows of A, with L the unit lower triangle of a w x w
 /// block, w <= exchange_solve_rows, by inverses of its diagonal tiles of 32 x 32. `exchange` may have none or more rows
 /// than L; they are those of several panels, whose lists follow each other, of part_rows <= exchange_solve_max rows each
-/// but the last. L_by_rows, A_by_rows: row-major, given by its transpose. (exchange_solve)
+/// but the last. L_by_rows, A_by_rows: row-major, given by its transpose. `stream`: L's, not refined, if there is one; many
+/// columns are solved sooner with it. (exchange_solve)
 inline constexpr std::int64_t exchange_solve_max = 128;
-/// Columns up to which several parts are exchanged as fast as by exchange_rows or exchange_columns before.
+/// Columns up to which several parts are exchanged as fast as by exchange_rows or exchange_columns before, and above which
+/// they are solved by a stream.
 inline constexpr std::int64_t exchange_solve_few = 1024;
 template <class T>
 void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExchange exchange, std::int64_t part_rows,
-                    Queue& q);
+                    const void* stream, Queue& q);
 /// exchange_solve_max, or half of it where the GPU has less shared memory.
 template <class T>
 std::int64_t exchange_solve_rows(const Queue& q);
@@ -101,15 +103,20 @@ void trsm_few(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, void* workspace
 template <class T>
 std::size_t trsm_few_workspace(std::int64_t rows);
 
+/// The triangles of `rows` rows, a multiple of 32, and of what is left, on the diagonal of a triangle of order n, as solves
+/// multiply by them: the tiles of 32 x 32 in the order in which they are needed, diagonal ones as inverses, for refined
+/// solves both. solve_stream_bytes of device memory, of which a triangle of `rows` rows has
+/// solve_stream_bytes(rows, rows, refined). In double precision, real or complex, but not of a complex A^H. (solve_stream)
+template <class T>
+void solve_stream_of(Uplo uplo, Op op, Diag diag, View<T> A, std::int64_t rows, bool refined, void* stream, Queue& q);
+template <class T>
+std::int64_t solve_stream_bytes(std::int64_t n, std::int64_t rows, bool refined);
+
 /// B = op(A)^-1 B for a triangle A (letters in trsm's order) of at most trsm_block_rows rows in double precision, given by its
-/// tiles, with the residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer. (trsm_block)
-void trsm_block(Uplo uplo, Op op, Diag diag, const void* tiles, View<double> B, Queue& q);
-/// The tiles of the triangles of trsm_block_rows rows, the last one of what is left, on the diagonal of a triangle of any order,
-/// in the order in which the rows are solved: trsm_tiles_bytes of device memory for each. (trsm_block)
-void trsm_tiles(Uplo uplo, Op op, Diag diag, View<double> A, void* tiles, Queue& q);
-std::int64_t trsm_tiles_bytes(const Queue& q);
-/// 128, or less where the GPU has less shared memory.
-std::int64_t trsm_block_rows(const Queue& q);
+/// refined stream, with the residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer.
+/// (trsm_block)
+inline constexpr std::int64_t trsm_block_rows = 256;
+void trsm_block(Uplo uplo, Op op, Diag diag, const void* stream, View<double> B, Queue& q);
 
 /// C += alpha op(A) op(B) in single precision by products of parts of the numbers on the tensor cores, alpha 1 or -1, as
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small

@@ -2,146 +2,123 @@
 //
 //   L11          A (m x n)       A block has some columns of A in shared memory, and all of L11 in tiles of 32 x 32. While
 //   +--+         +---------+     the rows that come are on their way, a warp inverts each diagonal tile D. Then, stripe by
-//   |D0|         | stripe 0|     stripe, a warp with eight columns:
+//   |D0|         | stripe 0|     stripe, a warp, or several, with eight columns:
 //   +--+--+      | stripe 1|       b = stripe - (tiles T to the left) (solved stripes)
 //   |T |D1|      |   ...   |       stripe = D^-1 b
 //   +--+--+      | rows    |
 //                | below   |     Double precision multiplies on the tensor cores where there are some.
 //                +---------+
 //
+// Many columns are solved with L11 as a stream (solve_stream.cuh), inverted once for all blocks, if the caller has made one.
 // Few columns of a column-major matrix are solved by substitution, a warp with a column: that is sooner done.
 #include <algorithm>
 
-#include "kernels/cuda/exchange_solve_tiles.cuh"
+#include "kernels/cuda/exchange_solve_rows.cuh"
 #include "kernels/cuda/shared_memory.hpp"
+#include "kernels/cuda/solve_stream.cuh"
 
 namespace devobj::cuda {
 namespace {
 
 using namespace exchange_solve_tiles;
 
-/// `by_rows`: A is given by its transpose. A block has eight columns for each of its `solving` warps.
-template <class E, int solving, bool by_rows>
+/// By a team: a stripe of its columns -= the products to its left; whether all of it is finite then.
+template <class E, class Sums, int members>
+__device__ bool subtract(const Team<members>& team, const Sums& left, Column<E>* X, int k0) {
+  bool finite = true;
+  left.each([&](int i, int c, E sum_of_left) {
+    E& b = X[c][k0 + i];
+    b = sum(b, negative(sum_of_left));
+    finite = finite && isfinite(re(b)) && isfinite(im(b));
+  });
+  return team.all(finite);
+}
+
+/// Chunks of L's stream in shared memory.
+template <class E>
+constexpr int stages = is_device_complex<E> ? 5 : 4;
+template <class E, int columns>
+struct StreamedMemory {
+  typename solve_stream::Stream<stages<E>>::Memory stream;
+  std::int32_t from[most_rows], to[most_rows];
+  alignas(16) Column<E> X[columns];
+};
+
+/// `by_rows`: A is given by its transpose. A block has eight columns for each of its teams, which share its warps.
+template <class E, int teams, bool by_rows>
 __global__ void __launch_bounds__(threads)
     exchange_solve_kernel(Block<E> stored_L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows) {
   extern __shared__ __align__(16) unsigned char bytes[];
-  constexpr int columns = solving * warp_columns, share = most_rows * columns / threads;
-  constexpr int at_once = share < 128 / int(sizeof(E)) ? share : 128 / int(sizeof(E));
+  constexpr int columns = teams * warp_columns, members = warps / teams < 4 ? warps / teams : 4;
   auto& memory = *reinterpret_cast<Memory<E>*>(bytes);
-  const int id = threadIdx.x, warp = id / warp_size, lane = id % warp_size;
+  const int warp = threadIdx.x / warp_size;
   const int w = static_cast<int>(stored_L.rows), stripes = (w + tile - 1) / tile;
-  const std::int64_t first = blockIdx.x * std::int64_t(columns);
   Column<E>* const X = memory.columns(stripes);
-  const auto has = [&](int c) { return first + c < (by_rows ? A.rows : A.cols); };
-  const auto at = [&](std::int64_t t, int c) -> E& { return by_rows ? A(first + c, t) : A(t, first + c); };
-  // element u of the thread's share of most_rows x columns; neighbours have what lies side by side, and in other banks
-  const auto row_of = [&](int u) {
-    return by_rows ? lane / 8 + (warp / solving + u * (warps / solving)) * 4 : lane % 8 + (warp + warps * (u % 2)) * 8;
-  };
-  const auto column_of = [&](int u) { return by_rows ? lane % 8 + warp % solving * 8 : lane / 8 + u / 2 * 4; };
+  const Rows<E, columns, by_rows> rows(A, blockIdx.x * std::int64_t(columns), X);
 
   if (L_by_rows)
     fetch<true>(memory.L, stored_L, stripes);
   else
     fetch<false>(memory.L, stored_L, stripes);
-  const bool several = exchange.rows > part_rows;
-  for (std::int64_t top = 0; top == 0 || top < exchange.rows; top += part_rows) {
-    const int moved = static_cast<int>(min(static_cast<std::int64_t>(part_rows), exchange.rows - top));
-    const int rows = moved > 0 ? moved : w;
-    if (id < rows) {
-      const std::int32_t from = moved > 0 ? exchange.source[top + id] : id;
-      const std::int32_t to = moved > 0 ? exchange.displaced_to[top + id] : -1;
-      memory.from[id] = from;
-      memory.to[id] = from != id ? to : -1;
-    }
+  rows.exchange(exchange, part_rows, w, memory.from, memory.to, [&] {
+    __pipeline_wait_prior(1);
     __syncthreads();
-    // the rows that come, to shared memory
-#pragma unroll
-    for (int u = 0; u < share; ++u) {
-      const int t = row_of(u), c = column_of(u);
-      if (t < rows && has(c))
-        __pipeline_memcpy_async(&X[c][t], &at(top + memory.from[t], c), sizeof(E));
-      else
-        X[c][t] = E{};
-    }
-    __pipeline_commit();
-    // those that leave, to where they go when all that come have been read
-    E old[at_once];
-    const auto leave = [&](int u0) {
-#pragma unroll
-      for (int u = 0; u < at_once; ++u) {
-        const int t = row_of(u0 + u), c = column_of(u0 + u);
-        if (t < rows && has(c) && memory.to[t] >= 0) old[u] = at(top + t, c);
-      }
-    };
-    const auto arrive = [&](int u0) {
-#pragma unroll
-      for (int u = 0; u < at_once; ++u) {
-        const int t = row_of(u0 + u), c = column_of(u0 + u);
-        if (t < rows && has(c) && memory.to[t] >= 0) at(top + memory.to[t], c) = old[u];
-      }
-    };
-    leave(0);
-    if (top == 0) {
-      __pipeline_wait_prior(1);
-      __syncthreads();
-      if (warp < stripes) invert<E>(memory.L[tiles_before(warp + 1) - 1]);
-    }
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    arrive(0);
-#pragma unroll
-    for (int u0 = at_once; u0 < share; u0 += at_once) {
-      leave(u0);
-      arrive(u0);
-    }
-    if (several) {
-      __syncthreads();
-#pragma unroll 4
-      for (int u = 0; u < share; ++u) {
-        const int t = row_of(u), c = column_of(u);
-        if (t < rows && has(c) && memory.from[t] != t) at(top + t, c) = X[c][t];
-      }
-    }
-    __syncthreads();
-  }
-  if (several) {
-#pragma unroll 4
-    for (int u = 0; u < share; ++u) {
-      const int t = row_of(u), c = column_of(u);
-      X[c][t] = t < w && has(c) ? at(t, c) : E{};
-    }
-    __syncthreads();
-  }
+    if (warp < stripes) invert<E>(memory.L[tiles_before(warp + 1) - 1]);
+  });
 
-  if (warp >= solving) return;
-  Column<E>* const own = X + warp * warp_columns;
+  const Team<members> team(warp);
+  if (team.number >= teams) return;
+  Column<E>* const own = X + team.number * warp_columns;
   for (int s = 0; s < stripes; ++s) {
     const Tile<E>* const L = memory.L + tiles_before(s);
     const int k0 = s * tile;
-    Sums<E> left, solved;
+    Sums<E, members> left(team.member), solved(team.member);
     for (int q = 0; q < s; ++q) left.template add<false>(L[q], own, q * tile);
-    bool finite = true;
-    left.each([&](int i, int c, E sum_of_left) {
-      E& b = own[c][k0 + i];
-      b = sum(b, negative(sum_of_left));
-      finite = finite && isfinite(re(b)) && isfinite(im(b));
-    });
-    __syncwarp();
-    if (__all_sync(all_lanes, finite)) {
+    if (subtract<E>(team, left, own, k0)) {
       solved.template add<true>(L[s], own, k0);
-      __syncwarp();
+      team.meet();
+      solved.each([&](int i, int c, E x) { own[c][k0 + i] = x; });
+    } else if (team.member == 0) {
+      multiply_exactly<E, warp_columns>([&](int i, int k) { return L[s][i][k]; }, own, k0);
+    }
+    team.meet();
+    rows.template store<warp_columns>(team, k0, w);
+  }
+}
+
+/// The same with L as a stream, for many columns: a block's memory is for these, and two blocks share a multiprocessor.
+template <class E, int solving, bool by_rows>
+__global__ void __launch_bounds__(threads, 2)
+    exchange_solve_streamed_kernel(const double* L, int w, Block<E> A, RowExchange exchange, int part_rows) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  constexpr int warp_columns = solve_stream::warp_columns<E>, columns = solving * warp_columns;
+  auto& memory = *reinterpret_cast<StreamedMemory<E, columns>*>(bytes);
+  const int warp = threadIdx.x / warp_size, stripes = solve_stream::stripes_of(w);
+  const bool wanted = warp < solving;
+  const Rows<E, columns, by_rows> rows(A, blockIdx.x * std::int64_t(columns), memory.X);
+  constexpr int chunks = solve_stream::chunks<E>;
+  solve_stream::Stream<stages<E>> stream(memory.stream, L, solve_stream::tiles_before(stripes, false) * chunks,
+                                         solving);
+  rows.exchange(exchange, part_rows, w, memory.from, memory.to, [] {});
+
+  const Team<1> team(warp);
+  Column<E>* const own = memory.X + (wanted ? warp : 0) * warp_columns;
+  for (int s = 0; s < stripes; ++s) {
+    const int k0 = s * tile;
+    solve_stream::Sums<E> left, solved;
+    for (int q = 0; q < s; ++q) left.template add<false>(stream, wanted, own, q * tile);
+    const bool finite = wanted && subtract<E>(team, left, own, k0);
+    solved.template add<true>(stream, finite, own, k0);
+    if (!wanted) continue;
+    __syncwarp();
+    if (finite) {
       solved.each([&](int i, int c, E x) { own[c][k0 + i] = x; });
       __syncwarp();
     } else {
-      multiply_exactly<E>(L[s], own, k0);
+      const double* const D = L + (solve_stream::tiles_before(s, false) + s) * (chunks * solve_stream::chunk_doubles);
+      multiply_exactly<E, warp_columns>([&](int i, int k) { return solve_stream::element<E>(D, i, k); }, own, k0);
     }
-#pragma unroll
-    for (int u = 0; u < tile * warp_columns / warp_size; ++u) {
-      const int i = by_rows ? lane / 8 + 4 * u : lane % 8 + u % 4 * 8;
-      const int c = by_rows ? lane % 8 : lane / 8 + u / 4 * 4;
-      if (k0 + i < w && has(warp * warp_columns + c)) at(k0 + i, warp * warp_columns + c) = own[c][k0 + i];
-    }
+    rows.template store<warp_columns>(team, k0, w);
   }
 }
 
@@ -219,9 +196,32 @@ bool launch_few(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, in
 }
 
 template <class E, int solving, bool by_rows>
+bool launch_streamed(const double* L, std::int64_t w, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
+  constexpr auto kernel = exchange_solve_streamed_kernel<E, solving, by_rows>;
+  constexpr int columns = solving * solve_stream::warp_columns<E>;
+  constexpr std::size_t bytes = sizeof(StreamedMemory<E, columns>);
+  if (bytes > shared_memory_limit(q.device())) return false;
+  allow_shared_memory(kernel, q.device(), "exchange_solve");
+  const auto blocks = static_cast<unsigned>(ceil_div(by_rows ? A.rows : A.cols, columns));
+  kernel<<<blocks, threads, bytes, stream_of(q)>>>(L, static_cast<int>(w), A, exchange, part_rows);
+  return true;
+}
+/// As many columns to a block as let each multiprocessor have one.
+template <class E, bool by_rows>
+bool launch_streamed(const double* L, std::int64_t w, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
+  constexpr int most = 4;
+  const std::int64_t columns = by_rows ? A.rows : A.cols;
+  if (columns <= exchange_solve_few) return false;
+  if (columns > 128 * most * solve_stream::warp_columns<E> &&
+      launch_streamed<E, most, by_rows>(L, w, A, exchange, part_rows, q))
+    return true;
+  return launch_streamed<E, most / 2, by_rows>(L, w, A, exchange, part_rows, q);
+}
+
+template <class E, int teams, bool by_rows>
 bool launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
-  constexpr auto kernel = exchange_solve_kernel<E, solving, by_rows>;
-  constexpr int columns = solving * warp_columns;
+  constexpr auto kernel = exchange_solve_kernel<E, teams, by_rows>;
+  constexpr int columns = teams * warp_columns;
   const auto bytes = Memory<E>::bytes(static_cast<int>(ceil_div(L.rows, tile)), columns);
   if (bytes > shared_memory_limit(q.device())) return false;
   allow_shared_memory(kernel, q.device(), "exchange_solve");
@@ -232,8 +232,11 @@ bool launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int pa
 
 /// As many columns to a block as let each multiprocessor have one; the time for few is that of the way through the rows.
 template <class E, bool by_rows>
-void launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
+void launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, const double* stream,
+            Queue& q) {
   const std::int64_t columns = by_rows ? A.rows : A.cols;
+  if constexpr (by_tensor_cores<E>)
+    if (stream != nullptr && launch_streamed<E, by_rows>(stream, L.rows, A, exchange, part_rows, q)) return;
   if (!by_rows && launch_few<E>(L, L_by_rows, A, exchange, part_rows, q)) return;
   if (columns > 4096 && launch<E, 8, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
   if (columns > exchange_solve_few && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
@@ -251,21 +254,22 @@ std::int64_t exchange_solve_rows(const Queue& q) {
 
 template <class T>
 void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExchange exchange, std::int64_t part_rows,
-                    Queue& q) {
+                    const void* stream, Queue& q) {
   using E = device_t<T>;
   if (A.empty() || (L.rows <= 1 && exchange.rows == 0)) return;
   DeviceScope scope(q.device());
   const int rows = static_cast<int>(part_rows);
+  const auto* const of_L = static_cast<const double*>(stream);
   if (A_by_rows)
-    launch<E, true>(block_of(L), L_by_rows, block_of(A), exchange, rows, q);
+    launch<E, true>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, q);
   else
-    launch<E, false>(block_of(L), L_by_rows, block_of(A), exchange, rows, q);
+    launch<E, false>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, q);
   q.launched("exchange_solve");
 }
 
 #define INSTANTIATE(T)                                        \
   template std::int64_t exchange_solve_rows<T>(const Queue&); \
-  template void exchange_solve(View<T>, bool, View<T>, bool, RowExchange, std::int64_t, Queue&);
+  template void exchange_solve(View<T>, bool, View<T>, bool, RowExchange, std::int64_t, const void*, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -53,10 +53,44 @@ struct Memory {
   }
 };
 
-/// A warp's sums for a stripe of eight columns: L X, a tile after the other. A lane has some elements of it.
-template <class E, bool = by_tensor_cores<E>>
+/// Warps that solve the same columns, a few of a block's: warp after warp.
+template <int members>
+struct Team {
+  int number, member;
+  __device__ explicit Team(int warp) : number(warp / members), member(warp % members) {}
+  /// Waits for the others, which see what this one wrote.
+  __device__ void meet() const {
+    if constexpr (members == 1)
+      __syncwarp();
+    else
+      asm volatile("bar.sync %0, %1;" ::"r"(1 + number), "n"(members * warp_size) : "memory");
+  }
+  /// The same, and whether this is true of all lanes of all.
+  __device__ bool all(bool is_true) const {
+    if constexpr (members == 1) {
+      __syncwarp();
+      return __all_sync(all_lanes, is_true);
+    } else {
+      int result;
+      asm volatile(
+          "{\n\t.reg .pred p, q;\n\t"
+          "setp.ne.s32 p, %1, 0;\n\t"
+          "bar.red.and.pred q, %2, %3, p;\n\t"
+          "selp.s32 %0, 1, 0, q;\n\t}"
+          : "=r"(result)
+          : "r"(int(is_true)), "r"(1 + number), "n"(members * warp_size)
+          : "memory");
+      return result != 0;
+    }
+  }
+};
+
+/// A warp's sums for a stripe of eight columns: L X, a tile after the other; of a team's `members` each has as many of the
+/// stripe's rows. A lane has some elements of it.
+template <class E, int members, bool = by_tensor_cores<E>>
 class Sums {
  public:
+  __device__ explicit Sums(int member) : first_(member * rows * 8) {}
   /// += L X; `lower`: L is zero above its diagonal, of which only tensor cores make use.
   template <bool lower>
   __device__ void add(const Tile<E>& L, const Column<E>* X, int k0) {
@@ -65,7 +99,7 @@ class Sums {
     for (int k = 0; k < tile; k += at_once) {
       Piece<E> l[rows], x[columns];
 #pragma unroll
-      for (int i = 0; i < rows; ++i) l[i] = piece(L[first_row + 8 * i][k]);
+      for (int i = 0; i < rows; ++i) l[i] = piece(L[first_ + first_row + 8 * i][k]);
 #pragma unroll
       for (int j = 0; j < columns; ++j) x[j] = piece(X[first_column + 4 * j][k0 + k]);
 #pragma unroll
@@ -82,24 +116,26 @@ class Sums {
 #pragma unroll
     for (int i = 0; i < rows; ++i)
 #pragma unroll
-      for (int j = 0; j < columns; ++j) act(lane() % 8 + 8 * i, lane() / 8 + 4 * j, sums_[i][j]);
+      for (int j = 0; j < columns; ++j) act(first_ + lane() % 8 + 8 * i, lane() / 8 + 4 * j, sums_[i][j]);
   }
 
  private:
-  static constexpr int rows = 4, columns = 2, at_once = Piece<E>::size;
+  static constexpr int rows = 4 / members, columns = 2, at_once = Piece<E>::size;
   __device__ static E plus_product(E c, E a, E b) {
     return minus_product(c, negative(a), b);
   }
   __device__ static int lane() {
     return threadIdx.x % warp_size;
   }
+  int first_;  // row
   E sums_[rows][columns] = {};
 };
 
 /// Double precision, real and complex: products of 8 x 4 by 4 x 8.
-template <class E>
-class Sums<E, true> {
+template <class E, int members>
+class Sums<E, members, true> {
  public:
+  __device__ explicit Sums(int member) : first_(member * rows) {}
   template <bool lower>
   __device__ void add(const Tile<E>& L, const Column<E>* X, int k0) {
     const int outer = lane() / 4, inner = lane() % 4;
@@ -107,8 +143,9 @@ class Sums<E, true> {
     for (int k = 0; k < tile; k += 4) {
       const E x = X[outer][k0 + k + inner];
 #pragma unroll
-      for (int i = lower ? k / 8 : 0; i < rows; ++i) {
-        const E l = L[8 * i + outer][k + inner];
+      for (int i = 0; i < rows; ++i) {
+        if (lower && first_ + i < k / 8) continue;
+        const E l = L[8 * (first_ + i) + outer][k + inner];
         multiply_8x4x8(sums_[i][0], re(l), re(x));
         if constexpr (is_device_complex<E>) {
           multiply_8x4x8(sums_[i][0], -im(l), im(x));
@@ -124,14 +161,15 @@ class Sums<E, true> {
     for (int i = 0; i < rows; ++i)
 #pragma unroll
       for (int j = 0; j < 2; ++j)
-        act(8 * i + lane() / 4, lane() % 4 * 2 + j, from_parts<E>(sums_[i][0][j], sums_[i][parts - 1][j]));
+        act(8 * (first_ + i) + lane() / 4, lane() % 4 * 2 + j, from_parts<E>(sums_[i][0][j], sums_[i][parts - 1][j]));
   }
 
  private:
-  static constexpr int rows = 4, parts = is_device_complex<E> ? 2 : 1;
+  static constexpr int rows = 4 / members, parts = is_device_complex<E> ? 2 : 1;  // eights of rows
   __device__ static int lane() {
     return threadIdx.x % warp_size;
   }
+  int first_;  // eight
   double sums_[rows][parts][2] = {};
 };
 
@@ -176,13 +214,14 @@ __device__ __noinline__ void invert(Tile<E>& D) {
   for (int i = 0; i < tile; ++i) D[i][lane] = x[i];
 }
 
-/// By one warp: X = D^-1 X for eight columns, without the zeros of D^-1, which would make a NaN of an infinity.
-template <class E>
-__device__ __noinline__ void multiply_exactly(const Tile<E>& inverse, Column<E>* X, int k0) {
+/// By one warp: X = D^-1 X for some columns, without the zeros of D^-1, which would make a NaN of an infinity. inverse(i, k) is
+/// an element of D^-1.
+template <class E, int columns, class Inverse>
+__device__ __noinline__ void multiply_exactly(Inverse inverse, Column<E>* X, int k0) {
   const int row = threadIdx.x % warp_size;
-  for (int c = 0; c < warp_columns; ++c) {
+  for (int c = 0; c < columns; ++c) {
     E x{};
-    for (int k = 0; k <= row; ++k) x = minus_product(x, negative(inverse[row][k]), X[c][k0 + k]);
+    for (int k = 0; k <= row; ++k) x = minus_product(x, negative(inverse(row, k)), X[c][k0 + k]);
     __syncwarp();
     X[c][k0 + row] = x;
   }

@@ -142,6 +142,22 @@ TEST_P(LuNative, UpdatesOfDoublePrecision) {
   });
 }
 
+/// Column-major matrices so large that the block after the next is updated on a queue of its own.
+TEST_P(LuNative, LargeMatricesThatAreNotSquare) {
+  with_type([&]<class T>(T) {
+    if constexpr (std::is_same_v<real_t<T>, double>) {
+      const std::int64_t least = is_complex<T> ? 4000 : 5000;
+      for (auto [m, n] :
+           {std::pair<std::int64_t, std::int64_t>{least + 201, least + 100}, {least + 100, least + 302}}) {
+        const Dense<T> A = random<T>(m, n, 16);
+        const LuFactors<T> f = factor_lu(A, q(), {Method::native});
+        EXPECT_LE(lu_residual(A, f), 1) << shape_name(m, n);
+        EXPECT_TRUE(pivots_in_range(f));
+      }
+    }
+  });
+}
+
 /// Small matrices of double precision have the same factors wherever they are.
 TEST_P(LuNative, SmallMatricesThatAreNotAligned) {
   if constexpr (cuda_built)

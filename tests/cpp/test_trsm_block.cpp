@@ -14,15 +14,16 @@ class TrsmBlock : public Everywhere {
   Dense<double> solution(Uplo uplo, Op op, Diag diag, const Dense<double>& A, const Dense<double>& B) {
     Padded<double> a(A, q()), b(B, q());
     if constexpr (cuda_built) {
-      const Storage tiles(static_cast<std::size_t>(cuda::trsm_tiles_bytes(q())), q());
-      cuda::trsm_tiles(uplo, op, diag, a, tiles.data(), q());
-      cuda::trsm_block(uplo, op, diag, tiles.data(), b, q());
+      const View<double> triangle = a;
+      const Storage stream(static_cast<std::size_t>(cuda::solve_stream_bytes<double>(A.rows(), most(), true)), q());
+      cuda::solve_stream_of(uplo, op, diag, triangle, most(), true, stream.data(), q());
+      cuda::trsm_block(uplo, op, diag, stream.data(), b, q());
     }
     expect_same(a.read("A"), A, "A");
     return b.read("B");
   }
   std::int64_t most() {
-    if constexpr (cuda_built) return cuda::trsm_block_rows(q());
+    if constexpr (cuda_built) return cuda::trsm_block_rows;
     return 0;
   }
 };
@@ -108,9 +109,37 @@ TEST_P(TrsmBlock, ExtremePivotsAndBadNumbers) {
       ASSERT_EQ(std::isfinite(std::abs(X(i, j))), i < (j == 3 ? 5 : 20)) << i << ", " << j;
 }
 
+/// A solution with ones, and zeros but for rounding, whose corrections are as large as they are.
+TEST_P(TrsmBlock, TheIdentityAsTheSolution) {
+  for (const std::int64_t n : {std::int64_t(40), most()})
+    for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
+      SCOPED_TRACE(letters(uplo) + ", " + std::to_string(n));
+      Dense<double> A = random<double>(n, n, 11);
+      for (std::int64_t i = 0; i < n; ++i) A(i, i) = 3;
+      const Dense<double> R = triangle(uplo, Op::NoTrans, Diag::NonUnit, A);
+      expect_solved(R, solution(uplo, Op::NoTrans, Diag::NonUnit, A, R), R);
+    }
+}
+
+/// Ill-conditioned triangles of columns of very different sizes, as a Vandermonde matrix has them: what is small in the solution
+/// meets what is large in the triangle.
+TEST_P(TrsmBlock, ColumnsOfDifferentSizes) {
+  for (const std::int64_t n : {std::int64_t(32), std::int64_t(100)})
+    for (const double ratio : {0.25, 4.0, 100.0})
+      for (const Uplo uplo : {Uplo::Lower, Uplo::Upper}) {
+        SCOPED_TRACE(letters(uplo) + ", " + std::to_string(n) + ", " + std::to_string(ratio));
+        Dense<double> A = random<double>(n, n, 13);  // whose condition grows with its order
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < n; ++i) A(i, j) *= std::pow(ratio, j);
+        const Dense<double> B = random<double>(n, 20, 14);
+        expect_solved(triangle(uplo, Op::NoTrans, Diag::NonUnit, A), solution(uplo, Op::NoTrans, Diag::NonUnit, A, B),
+                      B);
+      }
+}
+
 /// All sizes of halves, in place within larger matrices.
 TEST_P(TrsmBlock, GetrsByHalves) {
-  for (const std::int64_t n : {129, 200, 385, 700})
+  for (const std::int64_t n : {129, 200, 257, 385, 700})
     for (const std::int64_t columns : {5, 130})
       for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
         SCOPED_TRACE(letters(op) + " " + shape_name(n, columns));

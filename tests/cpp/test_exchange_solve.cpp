@@ -1,0 +1,184 @@
+// On a GPU only: exchange_solve, with L as it lies and as a stream: the exchange of rows, exactly, and the solution by its
+// backward error against a wider precision; column-major and row-major, in several parts, with few columns and many, with
+// infinities and NaN.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "devobj/lu.hpp"
+#include "factor_checks.hpp"
+#include "kernels/native.hpp"
+
+namespace devobj::test {
+namespace {
+
+/// Row exchanges as a panel's: rows at random from below change places with the first ones, part after part.
+struct Exchanges {
+  std::vector<std::int32_t> source, displaced_to;  // of all parts, from each part's first row on
+  std::vector<std::int64_t> order;                 // the old row of each new one
+
+  Exchanges(std::int64_t m, std::int64_t rows, std::int64_t part_rows) : order(m) {
+    std::iota(order.begin(), order.end(), 0);
+    std::uint32_t state = 1;
+    for (std::int64_t top = 0; top < rows; top += part_rows) {
+      const std::int64_t count = std::min(part_rows, rows - top);
+      std::vector<std::int64_t> at(m - top);  // the part's own order
+      std::iota(at.begin(), at.end(), 0);
+      for (std::int64_t t = 0; t < count; ++t) {
+        state = state * 1664525u + 1013904223u;
+        if (t % 5 != 3) std::swap(at[t], at[t + state % std::uint32_t(m - top - t)]);  // some stay
+      }
+      for (std::int64_t t = 0; t < count; ++t) {
+        source.push_back(static_cast<std::int32_t>(at[t]));
+        const auto place = std::find(at.begin(), at.end(), t) - at.begin();
+        displaced_to.push_back(place >= count ? static_cast<std::int32_t>(place) : -1);
+      }
+      std::vector<std::int64_t> next = order;
+      for (std::int64_t t = 0; t < m - top; ++t) next[top + t] = order[top + at[t]];
+      order = next;
+    }
+  }
+};
+
+/// As L is after pivoting: inverses of its tiles are not large.
+template <class T>
+Dense<T> well_conditioned(std::int64_t n) {
+  Dense<T> L = random<T>(n, n, 1);
+  for (std::int64_t e = 0; e < L.size(); ++e) L[e] *= real_t<T>(0.25);
+  return L;
+}
+
+struct Case {
+  std::int64_t m, w, columns;
+  std::int64_t exchanged = 0, part_rows = 128;
+  bool L_by_rows = false, A_by_rows = false;
+};
+
+class ExchangeSolve : public Everywhere {
+ public:
+  template <class T>
+  Dense<T> result(const Case& c, const Dense<T>& L, const Dense<T>& A, const Exchanges& exchanges, bool streamed) {
+    const Op as_rows = Op::Trans;
+    Padded<T> l(c.L_by_rows ? op_of(as_rows, L) : L, q()), a(c.A_by_rows ? op_of(as_rows, A) : A, q());
+    if constexpr (cuda_built) {
+      const std::int64_t rows = c.exchanged;
+      Dense<std::int32_t> lists(std::max<std::int64_t>(2 * rows, 1), 1);
+      for (std::int64_t t = 0; t < rows; ++t)
+        lists[t] = exchanges.source[t], lists[rows + t] = exchanges.displaced_to[t];
+      const Matrix<std::int32_t> on_device = upload(lists, q());
+      std::int32_t* const first = on_device.view().data;
+      const cuda::RowExchange exchange{first, first + rows, rows};
+      if constexpr (sizeof(real_t<T>) == 8) {
+        if (streamed) {
+          const std::int64_t at_once = cuda::exchange_solve_max;
+          const Storage stream(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(c.w, at_once, false)), q());
+          cuda::solve_stream_of<T>(c.L_by_rows ? Uplo::Upper : Uplo::Lower, c.L_by_rows ? Op::Trans : Op::NoTrans,
+                                   Diag::Unit, l, at_once, false, stream.data(), q());
+          cuda::exchange_solve<T>(l, c.L_by_rows, a, c.A_by_rows, exchange, c.part_rows, stream.data(), q());
+        }
+      }
+      if (!streamed) cuda::exchange_solve<T>(l, c.L_by_rows, a, c.A_by_rows, exchange, c.part_rows, nullptr, q());
+    }
+    const Dense<T> X = a.read("A");
+    return c.A_by_rows ? op_of(as_rows, X) : X;
+  }
+  template <class T>
+  void check(const Case& c) {
+    SCOPED_TRACE(shape_name(c.m, c.columns) + ", w = " + std::to_string(c.w) + ", exchanged: " +
+                 std::to_string(c.exchanged) + (c.L_by_rows ? ", L by rows" : "") + (c.A_by_rows ? ", A by rows" : ""));
+    if constexpr (cuda_built) {
+      ASSERT_LE(c.w, cuda::exchange_solve_rows<T>(q()));
+    }
+    const Dense<T> L = well_conditioned<T>(c.w);  // its upper triangle is not read
+    const Dense<T> A = random<T>(c.m, c.columns, 2);
+    const Exchanges exchanges(c.m, c.exchanged, c.part_rows);
+    Dense<T> R(c.w, c.w);
+    for (std::int64_t j = 0; j < c.w; ++j)
+      for (std::int64_t i = j; i < c.w; ++i) R(i, j) = i == j ? T(1) : L(i, j);
+    Dense<T> B = A;
+    for (std::int64_t j = 0; j < c.columns; ++j)
+      for (std::int64_t i = 0; i < c.m; ++i) B(i, j) = A(exchanges.order[i], j);
+    for (const bool streamed : {false, true}) {
+      if (streamed && sizeof(real_t<T>) != 8) continue;
+      SCOPED_TRACE(streamed ? "by a stream" : "L as it lies");
+      const Dense<T> X = result(c, L, A, exchanges, streamed);
+      expect_same(block_of(X, {c.w, c.m}, {0, c.columns}), block_of(B, {c.w, c.m}, {0, c.columns}), "the rows below");
+      // the first and the last columns
+      const std::int64_t some = std::min<std::int64_t>(c.columns, 40);
+      for (const Range columns : {Range{0, some}, Range{c.columns - some, c.columns}}) {
+        const Dense<T> x = block_of(X, {0, c.w}, columns), b = block_of(B, {0, c.w}, columns);
+        Dense<Wide> bound = multiply(absolute(widen(R)), absolute(widen(x)));
+        for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= 4 * Wide(c.w + 8) * Wide(eps<real_t<T>>);
+        expect_close(b, multiply(widen(R), widen(x)), bound, "L X");
+      }
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, ExchangeSolve,
+                         testing::Combine(testing::Values(places()[2]), testing::ValuesIn(scalar_types)),
+                         instance_name);
+
+TEST_P(ExchangeSolve, EveryPlaceOfLAndA) {
+  with_type([&]<class T>(T) {
+    for (const bool L_by_rows : {false, true})
+      for (const bool A_by_rows : {false, true})
+        for (const std::int64_t columns : {1, 9, 1025, 1100})
+          check<T>({150, 64, columns, 64, 64, L_by_rows, A_by_rows});
+  });
+}
+
+TEST_P(ExchangeSolve, EveryWidth) {
+  with_type([&]<class T>(T) {
+    for (const std::int64_t w : {1, 2, 31, 32, 33, 64, 100, 128})
+      for (const bool A_by_rows : {false, true}) {
+        if constexpr (cuda_built)
+          if (w > cuda::exchange_solve_rows<T>(q())) continue;
+        check<T>({200, w, 1030, w, 128, A_by_rows, A_by_rows});
+        check<T>({200, w, 1030, 0, 128, A_by_rows, A_by_rows});
+      }
+  });
+}
+
+/// The shapes of a block for more columns.
+TEST_P(ExchangeSolve, ManyColumns) {
+  with_type([&]<class T>(T) {
+    for (const bool by_rows : {false, true})
+      for (const std::int64_t columns : {4200, 8300}) check<T>({140, 64, columns, 64, 64, by_rows, by_rows});
+  });
+}
+
+/// The lists of several panels.
+TEST_P(ExchangeSolve, SeveralParts) {
+  with_type([&]<class T>(T) {
+    for (const bool A_by_rows : {false, true})
+      for (const std::int64_t columns : {70, 1050}) check<T>({300, 64, columns, 200, 64, false, A_by_rows});
+  });
+}
+
+/// What is not finite stays in its column, and below: a stream gives what L as it lies gives.
+TEST_P(ExchangeSolve, InfinitiesAndNaN) {
+  with_type([&]<class T>(T) {
+    const Case c{70, 64, 1040, 0, 128, false, false};
+    const Dense<T> L = well_conditioned<T>(c.w);
+    Dense<T> A = random<T>(c.m, c.columns, 4);
+    A(5, 3) = infinity<T>;
+    A(40, 7) = nan<T>;
+    A(63, 1039) = infinity<T>;
+    const Exchanges none(c.m, 0, 128);
+    for (const bool streamed : {false, true}) {
+      if (streamed && sizeof(real_t<T>) != 8) continue;
+      const Dense<T> X = result(c, L, A, none, streamed);
+      for (std::int64_t j = 0; j < c.columns; ++j)
+        for (std::int64_t i = 0; i < c.m; ++i) {
+          const bool bad = i < c.w && ((j == 3 && i >= 5) || (j == 7 && i >= 40) || (j == 1039 && i == 63));
+          ASSERT_EQ(std::isfinite(std::abs(X(i, j))), !bad) << i << ", " << j << (streamed ? ", streamed" : "");
+        }
+      EXPECT_TRUE(std::isinf(std::abs(X(5, 3))));
+      EXPECT_TRUE(std::isinf(std::abs(X(63, 1039))));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace devobj::test
