@@ -22,9 +22,16 @@ template <class T> bool dense(View<T> v) { return v.cols == 1 || v.ld == 1; }
 bool by_lapack(Method method, const Queue& q) {
   return method == Method::lapack || (method == Method::automatic && !q.on_cuda());
 }
+/// For matrices of `width` columns (rows, from the right): with few, the triangles of wide blocks take longer than they save.
 template <class T>
-std::int64_t block_size(const QrOptions& options, std::int64_t k, const Queue& q) {
-  return std::min(options.block > 0 ? options.block : tuned_blocks<T>(Tuned::qr_apply, Method::hybrid, k, q).block, k);
+std::int64_t block_size(const QrOptions& options, std::int64_t k, std::int64_t width, const Queue& q) {
+  constexpr std::int64_t few = 2048, most_for_few = 256;
+  std::int64_t block = options.block;
+  if (block <= 0) {
+    block = tuned_blocks<T>(Tuned::qr_apply, Method::hybrid, k, q).block;
+    if (width < few) block = std::min(block, most_for_few);
+  }
+  return std::min(block, k);
 }
 
 }  // namespace
@@ -73,6 +80,12 @@ template <class T> void BlockReflectors<T>::apply_left(Op op, View<T> C) {
   reflect_left(op, now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_, parts_);
 }
 
+template <class T>
+void BlockReflectors<T>::apply_to_unit(View<T> C) {
+  const std::int64_t k = now_->V.cols;
+  reflect_unit_left(now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_, parts_);
+}
+
 template <class T> void BlockReflectors<T>::apply_right(Op op, View<T> C) {
   if (C.empty()) return;
   const std::int64_t k = now_->V.cols;
@@ -84,7 +97,7 @@ template <class T> void BlockReflectors<T>::apply_right(Op op, View<T> C) {
 template <class T>
 OrthogonalFactor<T>::OrthogonalFactor(Side side, std::int64_t order, std::int64_t k, std::int64_t width, Queue& q,
                                       QrOptions options, View<T> where)
-    : side_(side), block_(block_size<T>(options, k, q)), q_(q) {
+    : side_(side), block_(block_size<T>(options, k, width, q)), q_(q) {
   if (!by_lapack(options.method, q)) H_.emplace(order, block_, width, q, options.math, where);
 }
 
@@ -134,7 +147,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
   }
 
   // All memory first: when there is none, A is as it was.
-  const std::int64_t nb = block_size<T>(options, k, q);
+  const std::int64_t nb = block_size<T>(options, k, n, q);
   BlockReflectors<T> H(m, nb, n, q, options.math, A);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
@@ -155,7 +168,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
         laset(Uplo::General, T(0), T(0), A(above, K), q);
         laset(Uplo::General, T(0), T(1), A(below, K), q);
         // A(below, right) = Q A(below, right)
-        H.apply_left(Op::NoTrans, A(below, right));
+        H.apply_to_unit(A(below, right));
       });
 }
 

@@ -35,12 +35,14 @@ template <class T> class BlockReflectors {
  public:
   BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q, Math math = Math::automatic,
                   View<T> where = {});
-  /// For i = 0 ... count - 1: use(i) in the queue's order, where apply_left and apply_right apply the reflector of the
+  /// For i = 0 ... count - 1: use(i) in the queue's order, where the functions below apply the reflector of the
   /// unit lower trapezoidal vectors(i) with factors(i). use(i) must not change those of i + 1.
   template <class Vectors, class Factors, class Use>
   void for_each(std::int64_t count, Vectors vectors, Factors factors, Use use);
   /// C = op(Q) C
   void apply_left(Op op, View<T> C);
+  /// C = Q C where C's first columns, as many as there are reflectors in Q, are those of the unit matrix.
+  void apply_to_unit(View<T> C);
   /// C = C op(Q)
   void apply_right(Op op, View<T> C);
 

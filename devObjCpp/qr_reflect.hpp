@@ -1,6 +1,9 @@
 // The block reflector's products, in one place: what the trailing updates of QR, orgqr and ormqr are made of.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "devobj/blas.hpp"
 #include "devobj/view.hpp"
 #include "products_by_parts.hpp"
@@ -42,22 +45,53 @@ void subtract_right(View<T> W, View<T> V, View<T> C, Queue& q, const ProductsByP
   parts.add(Op::NoTrans, Op::Trans, -1, W, V, C, Side::Left, q);
 }
 
-/// C -= V op(Tri) (V^H C), that is C = op(I - V Tri V^H) C, in three products. V is m x k with its ones and zeros
-/// written out, Tri k x k, C m x n; W and TW are k x n workspace. Does not wait.
+/// Whether cuBLAS's C^H V takes less time than its V^H C, whose few rows have tiles of another shape: in double precision, for
+/// V of some columns and a large C.
 template <class T>
-void reflect_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
-                  const ProductsByParts& parts = {}) {
+bool adjoint_pays(View<T> V, View<T> C, const Queue& q) {
+  constexpr std::int64_t least = is_complex<T> ? 3000 : 6000, least_columns = 128;
+  return std::is_same_v<real_t<T>, double> && q.on_cuda() && V.cols >= least_columns &&
+         std::min(C.rows, C.cols) >= least;
+}
+
+/// TW = op(Tri) V^H C. V is m x k with its ones and zeros written out, Tri k x k, C m x n; W is k x n workspace.
+template <class T>
+void times_projection_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
+                           const ProductsByParts& parts = {}) {
   if constexpr (!is_complex<T>)
     if (parts.projects(V, C) && W.ld == W.rows) {
       // (V^T C)^T in W's memory: the tiles of a product are higher than wide, and its columns are the few
       const View<T> Wt(W.data, C.cols, V.cols);
       laset(Uplo::General, T(0), T(0), Wt, q);
       parts.add(Op::Trans, Op::NoTrans, 1, C, V, Wt, Side::Left, q);
-      gemm(op, Op::Trans, T(1), Tri, Wt, T(0), TW, q);
-      return subtract_left(V, TW, C, q, parts);
+      return gemm(op, Op::Trans, T(1), Tri, Wt, T(0), TW, q);
     }
+  if (adjoint_pays(V, C, q) && !parts.projects_whole(C) && W.ld == W.rows) {
+    const View<T> Wt(W.data, C.cols, V.cols);
+    gemm(adjoint<T>, Op::NoTrans, T(1), C, V, T(0), Wt, q);
+    return gemm(op, adjoint<T>, T(1), Tri, Wt, T(0), TW, q);
+  }
   project_left(V, C, W, q, parts);
   gemm(op, Op::NoTrans, T(1), Tri, W, T(0), TW, q);
+}
+
+/// C -= V op(Tri) (V^H C), that is C = op(I - V Tri V^H) C, in three products; shapes as above, TW is workspace too. Does not
+/// wait.
+template <class T>
+void reflect_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
+                  const ProductsByParts& parts = {}) {
+  times_projection_left(op, V, Tri, C, W, TW, q, parts);
+  subtract_left(V, TW, C, q, parts);
+}
+
+/// The same for op = NoTrans where the first k columns of C are those of the unit matrix, so that V^H times them is known.
+template <class T>
+void reflect_unit_left(View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
+                       const ProductsByParts& parts = {}) {
+  const Range k{0, V.cols}, right{V.cols, C.cols};
+  gemm(Op::NoTrans, adjoint<T>, T(1), Tri, V(k, k), T(0), TW(k, k), q);
+  if (right.size() > 0)
+    times_projection_left(Op::NoTrans, V, Tri, C({0, C.rows}, right), W(k, {0, right.size()}), TW(k, right), q, parts);
   subtract_left(V, TW, C, q, parts);
 }
 

@@ -79,7 +79,6 @@ TEST_P(ProductsByPartsUses, LargeReflectorsOfDoubleComplexAreRealProducts) {
   EXPECT_FALSE(on(least - 1, 20000));
   EXPECT_FALSE(on(20000, least - 1));
 
-  // strict: V^H C too
   for (const Math math : {Math::automatic, Math::strict}) {
     Matrix<T> A(m, n, q()), QR(m, n, q()), tau(n, 1, q()), gram(n, n, q());
     Rng rng(q(), Generator::philox, 21);
@@ -95,6 +94,30 @@ TEST_P(ProductsByPartsUses, LargeReflectorsOfDoubleComplexAreRealProducts) {
   }
 }
 
+/// QR by geqrf in QR's place, with Q^H A by ormqr and Q by orgqr, all on the GPU; `factors` is given what geqrf left.
+template <class T>
+QrMeasures measured_qr(View<T> A, View<T> QR, const QrOptions& options, Queue& q, Dense<T>* factors = nullptr) {
+  const std::int64_t m = A.rows, n = A.cols;
+  Matrix<T> others(QR.ld, n, q), R(n, n, q), tau(n, 1, q), gram(n, n, q);
+  const View<T> E = others({0, m}, {0, n});
+  const double size = lange<T>(Norm::One, A, q);
+  copy<T>(A, QR, q);
+  geqrf<T>(QR, tau.view(), q, options);
+  if (factors != nullptr) *factors = download<T>(QR, q);
+  laset<T>(Uplo::General, T(0), T(0), R, q);
+  lacpy<T>(Uplo::Upper, QR({0, n}, {0, n}), R, q);
+  // E = Q^H A - [R; 0]
+  copy<T>(A, E, q);
+  ormqr<T>(Side::Left, adjoint<T>, QR, tau.view(), E, q, options);
+  axpy<T>(T(-1), R, E({0, n}, {0, n}), q);
+  const double residual = lange<T>(Norm::One, E, q) / (size * double(m) * eps<T>);
+  orgqr<T>(QR, tau.view(), q, options);
+  gemm<T>(adjoint<T>, Op::NoTrans, T(1), QR, QR, T(0), gram, q);
+  laset<T>(Uplo::General, T(0), T(1), R, q);
+  axpy<T>(T(-1), R, gram, q);
+  return {residual, lange<T>(Norm::One, gram, q) / (double(m) * eps<T>)};
+}
+
 /// QR, orgqr and ormqr in double precision of a large matrix with an odd ld, whose reflectors are applied to every other column
 /// at a time, are as accurate as with an even one.
 TEST_P(ProductsByPartsUses, QrOfDoublePrecisionOfAnOddLeadingDimension) {
@@ -106,31 +129,16 @@ TEST_P(ProductsByPartsUses, QrOfDoublePrecisionOfAnOddLeadingDimension) {
   Matrix<T> A(m, n, q());
   Rng rng(q(), Generator::philox, 22);
   rng.uniform<T>(-1, 1, A, q());
-  const double size = lange<T>(Norm::One, A, q());
   Dense<T> of_even;
   QrMeasures even{};
   for (const std::int64_t ld : {m + m % 2, m + 1 - m % 2}) {
     SCOPED_TRACE("ld " + std::to_string(ld));
-    Matrix<T> memory(ld, n, q()), others(ld, n, q()), R(n, n, q()), tau(n, 1, q()), gram(n, n, q());
-    const View<T> QR = memory({0, m}, {0, n}), E = others({0, m}, {0, n});
-    const QrOptions options{Method::native, block};
+    Matrix<T> memory(ld, n, q());
+    const View<T> QR = memory({0, m}, {0, n});
     EXPECT_EQ(bool(devobj::ProductsByParts::for_reflectors<T>(Math::automatic, m, n - block, block, q(), QR)),
               ld % 2 != 0);
-    copy<T>(A, QR, q());
-    geqrf<T>(QR, tau.view(), q(), options);
-    const Dense<T> factors = download<T>(QR, q());
-    laset<T>(Uplo::General, T(0), T(0), R, q());
-    lacpy<T>(Uplo::Upper, QR({0, n}, {0, n}), R, q());
-    // E = Q^T A - [R; 0]
-    copy<T>(A, E, q());
-    ormqr<T>(Side::Left, Op::Trans, QR, tau.view(), E, q(), options);
-    axpy<T>(T(-1), R, E({0, n}, {0, n}), q());
-    const double residual = lange<T>(Norm::One, E, q()) / (size * double(m) * eps<T>);
-    orgqr<T>(QR, tau.view(), q(), options);
-    gemm<T>(Op::Trans, Op::NoTrans, T(1), QR, QR, T(0), gram, q());
-    laset<T>(Uplo::General, T(0), T(1), R, q());
-    axpy<T>(T(-1), R, gram, q());
-    const QrMeasures here{residual, lange<T>(Norm::One, gram, q()) / (double(m) * eps<T>)};
+    Dense<T> factors;
+    const QrMeasures here = measured_qr<T>(A, QR, {Method::native, block}, q(), &factors);
     EXPECT_LE(here.residual, residual_bound);
     EXPECT_LE(here.orthogonality, residual_bound);
     if (ld % 2 == 0) {
@@ -140,6 +148,26 @@ TEST_P(ProductsByPartsUses, QrOfDoublePrecisionOfAnOddLeadingDimension) {
     EXPECT_LE(here.residual, 1.5 * even.residual + 0.01);
     EXPECT_LE(here.orthogonality, 1.5 * even.orthogonality + 0.01);
     EXPECT_FALSE(same_bits(factors, of_even)) << "both were computed in the same way";
+  }
+}
+
+/// So large that orgqr and ormqr have blocks of 512 columns, and in double precision C^H V instead of V^H C.
+TEST_P(ProductsByPartsUses, QrOfLargeMatricesWithTheLibrarysBlocks) {
+  const auto check = [&]<class T>(T, std::int64_t m, std::int64_t n, Math math) {
+    SCOPED_TRACE(shape_name(m, n));
+    Matrix<T> A(m, n, q()), QR(m, n, q());
+    Rng rng(q(), Generator::philox, 23);
+    rng.uniform<T>(-1, 1, A, q());
+    const QrMeasures here = measured_qr<T>(A, QR, {Method::native, 0, nullptr, math}, q());
+    EXPECT_LE(here.residual, residual_bound);
+    EXPECT_LE(here.orthogonality, residual_bound);
+  };
+  if (type() == Type::real) {
+    check(float{}, 3300, 3100, Math::automatic);
+    check(double{}, 6700, 6600, Math::automatic);
+  } else {
+    check(std::complex<float>{}, 3300, 3100, Math::automatic);
+    check(std::complex<double>{}, 3700, 3600, Math::strict);
   }
 }
 
