@@ -75,8 +75,8 @@ class Square {
       return median_ms(
           o_.repeat, [] {},
           [&] {
-            // the same for all methods, but native allows wider blocks
-            const Method method = b.block > 256 ? Method::native : c.method;
+            // the same for all methods of a GPU, of which native allows the widest blocks
+            const Method method = q_.on_cuda() ? Method::native : c.method;
             ormqr<T>(Side::Left, adjoint<T>, W_, tau_, C_, q_, QrOptions{method, b.block});
           },
           [&] { q_.wait(); });

@@ -47,6 +47,8 @@ constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256, ove
 // tenth to a fifth than with cuBLAS's products. If they are not aligned, a copy is factored.
 constexpr std::int64_t small = 1024, overlapped_least_small = 64;
 constexpr int panel_multiprocessors = cuda::lu_panel_places;
+// Order from which the block after the next of a column-major matrix is updated on a queue of its own.
+constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000;
 
 /// The factorization of one matrix; what its steps share.
 template <class T>
@@ -100,7 +102,7 @@ class NativeLu {
         by_three_ || by_parts_ || overlapped_copies_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
     copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
-    if constexpr (sizeof(real_t<T>) == 8)
+    if constexpr (!single)
       if (n_ - blocks_[0].columns.size() > cuda::exchange_solve_few)
         streams_size_ = aligned(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(nb_, solve_rows_, false)));
     const std::size_t aligned_copy = static_cast<std::size_t>(aligned_.ld * aligned_.cols) * sizeof(T);
@@ -222,8 +224,7 @@ class NativeLu {
   /// Whether the columns of the block after the next are updated on a queue of their own: where that takes less time than it
   /// delays the product of the rest.
   bool soon_pays() const {
-    if (by_rows_) return true;
-    return std::is_same_v<T, std::complex<double>> ? k_ >= 4000 : std::is_same_v<T, double> && k_ >= 5000;
+    return by_rows_ || (!single && k_ >= (is_complex<T> ? soon_least_double_complex : soon_least_double));
   }
 
   /// Whether the panels of the next two blocks, which step i's update of the rest may run beside, find multiprocessors enough
@@ -299,8 +300,8 @@ class NativeLu {
       rows.rows = 0;
     }
     const unsigned char* streams = nullptr;
-    if constexpr (sizeof(real_t<T>) == 8)
-      if (of_rest && streams_size_ > 0 && columns.size() > cuda::exchange_solve_few) {
+    if constexpr (!single)
+      if (of_rest && columns.size() > cuda::exchange_solve_few) {
         const Op op = L.by_rows ? Op::Trans : Op::NoTrans;
         cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, op, Diag::Unit, L(K, K), solve_rows_, false,
                               streams_, q);
@@ -318,7 +319,7 @@ class NativeLu {
       const std::int64_t above = (K.size() / 2 + solve_rows_ - 1) / solve_rows_ * solve_rows_, middle = K.begin + above;
       solve(L, A, {K.begin, middle}, columns, rows, inner, stream, q);
       subtract(L, A, {K.begin, middle}, {middle, K.end}, columns, q, false);
-      if constexpr (sizeof(real_t<T>) == 8)
+      if constexpr (!single)
         if (stream != nullptr) stream += cuda::solve_stream_bytes<T>(above, solve_rows_, false);
       return solve(L, A, {middle, K.end}, columns, rows, inner, stream, q);
     }

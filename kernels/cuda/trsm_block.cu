@@ -11,8 +11,6 @@
 // eps |D| |x| as substitution's, as long as |D^-1| |b - D x| is no larger than |x|: what D^-1 lacks,
 // |D D^-1 - I| <= c eps |D| |D^-1|, then meets a vector that is small enough. Where d is not well below x, or a number is not
 // finite, the stripe is solved by substitution.
-#include <algorithm>
-
 #include "kernels/cuda/reciprocal.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/solve_stream.cuh"
