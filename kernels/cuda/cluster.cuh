@@ -25,6 +25,13 @@ __device__ inline int multiprocessor() {
   return static_cast<int>(number);
 }
 
+/// A clock that all blocks share.
+__device__ inline std::uint64_t nanoseconds() {
+  std::uint64_t now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
 /// The two halves of the cluster's barrier: what a thread wrote before it arrived, in shared or global memory, all see
 /// after they waited.
 __device__ inline void cluster_arrive() {

@@ -223,11 +223,20 @@ __device__ inline bool is_avoided(const Update& g) {
   for (int i = 0; i < lu_panel_places; ++i) avoided = avoided || __ldcg(g.places + i) == here;
   return avoided;
 }
-/// The cluster's number among those that multiply, or one that has no tiles. As many clusters as there are too many may
-/// leave, so that all tiles are made wherever the clusters are.
+/// The cluster's number among those that multiply; one that has no tiles has turn or more. As many clusters as there are too many
+/// may leave avoided places, so that all tiles are made wherever the clusters are. They leave when all others have begun: where
+/// one leaves sooner, the next to begin takes its place, while other multiprocessors are not free yet. Should those be busy with
+/// something that lasts longer than the small kernels that may run beside a product, it takes tiles.
 __device__ inline int begin_cluster(const Update& g, bool avoided) {
-  const auto too_many = static_cast<int>(gridDim.x) / blocks_beside - g.tiles.turn;
-  if (avoided && atomicAdd(g.counts, 1) < too_many) return g.tiles.turn;
+  const int too_many = static_cast<int>(gridDim.x) / blocks_beside - g.tiles.turn;
+  if (avoided && atomicAdd(g.counts, 1) < too_many) {
+    constexpr std::uint64_t most_ns = 500'000;
+    const std::uint64_t start = nanoseconds();
+    do {
+      if (__ldcg(g.counts + 1) >= g.tiles.turn) return g.tiles.turn;
+      __nanosleep(200);
+    } while (nanoseconds() - start < most_ns);
+  }
   return atomicAdd(g.counts + 1, 1);
 }
 /// The last one leaves the counts as they were.
