@@ -58,17 +58,16 @@ bool adjoint_pays(View<T> V, View<T> C, const Queue& q) {
 template <class T>
 void times_projection_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
                            const ProductsByParts& parts = {}) {
-  if constexpr (!is_complex<T>)
-    if (parts.projects(V, C) && W.ld == W.rows) {
-      // (V^T C)^T in W's memory: the tiles of a product are higher than wide, and its columns are the few
-      const View<T> Wt(W.data, C.cols, V.cols);
+  const bool by_parts = !is_complex<T> && parts.projects(V, C);
+  if (W.ld == W.rows && (by_parts || (adjoint_pays(V, C, q) && !parts.projects_whole(C)))) {
+    // (V^H C)^H in W's memory: the tiles of a product are higher than wide, and its columns are the few
+    const View<T> Wt(W.data, C.cols, V.cols);
+    if (by_parts) {
       laset(Uplo::General, T(0), T(0), Wt, q);
       parts.add(Op::Trans, Op::NoTrans, 1, C, V, Wt, Side::Left, q);
-      return gemm(op, Op::Trans, T(1), Tri, Wt, T(0), TW, q);
+    } else {
+      gemm(adjoint<T>, Op::NoTrans, T(1), C, V, T(0), Wt, q);
     }
-  if (adjoint_pays(V, C, q) && !parts.projects_whole(C) && W.ld == W.rows) {
-    const View<T> Wt(W.data, C.cols, V.cols);
-    gemm(adjoint<T>, Op::NoTrans, T(1), C, V, T(0), Wt, q);
     return gemm(op, adjoint<T>, T(1), Tri, Wt, T(0), TW, q);
   }
   project_left(V, C, W, q, parts);
@@ -97,7 +96,8 @@ void reflect_unit_left(View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW,
 
 /// C -= (C V) op(Tri) V^H, C is n x m; W and TW are n x k workspace.
 template <class T>
-void reflect_right(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q, const ProductsByParts& parts = {}) {
+void reflect_right(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
+                   const ProductsByParts& parts = {}) {
   project_right(C, V, W, q, parts);
   gemm(Op::NoTrans, op, T(1), W, Tri, T(0), TW, q);
   subtract_right(TW, V, C, q, parts);

@@ -211,7 +211,6 @@ template <class E, bool by_rows>
 bool launch_streamed(const double* L, std::int64_t w, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
   constexpr int most = 4;
   const std::int64_t columns = by_rows ? A.rows : A.cols;
-  if (columns <= exchange_solve_few) return false;
   if (columns > 128 * most * solve_stream::warp_columns<E> &&
       launch_streamed<E, most, by_rows>(L, w, A, exchange, part_rows, q))
     return true;
