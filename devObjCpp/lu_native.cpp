@@ -6,14 +6,14 @@
 //          +---+-----+------+                 panel  P A22(:, next) = L U
 //          | L | A22 | A22  |               and beside it on the caller's:
 //          |   |     |      |                 rest   the same as `next` for all other columns, and the exchange of rows
-//          +---+-----+------+                        for the columns left of K
+//          +---+-----+------+                        for the columns left of K, or that at the end for all blocks
 //
 // Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
 // does not wait for the product of the rest (not of all types: soon_pays).
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
-// read anew for each block, with the order of what is left: narrow blocks where the panels decide, wide ones where the
-// products do.
+// read anew for each block, with the order of what is left (blocks_for): narrow blocks where the panels decide, wide ones
+// where the products do.
 //
 // A large square matrix is row-major meanwhile, that is, transposed in its place: the exchange of rows, which would touch
 // one element here and there, then moves contiguous memory. Its blocks are updated by `next` and factored in column-major
@@ -22,6 +22,7 @@
 #include "lu_native.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -49,6 +50,9 @@ constexpr std::int64_t small = 1024, overlapped_least_small = 64;
 constexpr int panel_multiprocessors = cuda::lu_panel_places;
 // Order from which the block after the next of a column-major matrix is updated on a queue of its own.
 constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000;
+// Elements of L, or the rows above it, from which the exchanges of the columns left of each block of a column-major matrix are put
+// off to the end, and the rows for a column up to which: whole columns are moved then.
+constexpr std::int64_t left_at_end_least = 4000 * 4000, left_at_end_most_rows = 8;
 
 /// The factorization of one matrix; what its steps share.
 template <class T>
@@ -58,6 +62,9 @@ class NativeLu {
       : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
     solve_rows_ = cuda::exchange_solve_rows<T>(q);
+    if constexpr (std::is_same_v<T, double>) spares_ = cuda::gemm_overlapped_usable(q.device());
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      spares_ = !strict_math(options.math) && cuda::gemm_3m_overlapped_possible(A, q);
     const TuningTable& table = tuning_of(q);
     const std::int64_t most =
         by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max;
@@ -70,8 +77,7 @@ class NativeLu {
     for (std::int64_t j = 0; j < k_; j = blocks_.back().columns.end) {
       BlockSizes sizes{options.block, options.inner_block};
       if (options.block <= 0) {
-        sizes = table.blocks(Tuned::lu, Method::native, type_letter<T>(), k_ - j);
-        if (sizes.inner_block == 0) sizes.inner_block = sizes.block;
+        sizes = blocks_for(table, m_ - j, n_ - j);
         if (slow_products && k_ - j >= least) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
@@ -106,8 +112,11 @@ class NativeLu {
       if (n_ - blocks_[0].columns.size() > cuda::exchange_solve_few)
         streams_size_ = aligned(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(nb_, solve_rows_, false)));
     const std::size_t aligned_copy = static_cast<std::size_t>(aligned_.ld * aligned_.cols) * sizeof(T);
+    const auto blocks = static_cast<std::int64_t>(blocks_.size());
+    const std::size_t of_left = left_at_end_pays(blocks) ? cuda::exchange_left_workspace(m_, blocks) : 0;
+    left_at_end_ = of_left > 0;
     auto* memory = static_cast<unsigned char*>(
-        q.workspace(lists + panel + copies_of_blocks + products + streams_size_ + aligned_copy));
+        q.workspace(lists + panel + copies_of_blocks + products + streams_size_ + aligned_copy + of_left));
     source_ = reinterpret_cast<std::int32_t*>(memory);
     displaced_to_ = source_ + k_;
     counts_ = displaced_to_ + k_;
@@ -116,6 +125,7 @@ class NativeLu {
     product_workspace_ = memory + lists + panel + copies_of_blocks;
     streams_ = product_workspace_ + products;
     aligned_.data = reinterpret_cast<T*>(streams_ + streams_size_);
+    left_workspace_ = streams_ + streams_size_ + aligned_copy;
   }
 
   void run() {
@@ -132,6 +142,11 @@ class NativeLu {
       copy<T>(aligned_, A_, q_);
     }
     if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
+    if (left_at_end_) {
+      std::vector<std::int64_t> ends;
+      for (const Block& block : blocks_) ends.push_back(block.columns.end);
+      cuda::exchange_left(A_, ipiv_, ends, left_workspace_, q_);
+    }
   }
 
  private:
@@ -142,10 +157,23 @@ class NativeLu {
     cuda::LuPanelShape first_shape, last_shape;  // of its panels
   };
 
+  /// The table's blocks are those of square matrices: what is left counts by the square root of its elements; a panel's columns,
+  /// besides, by its rows.
+  static BlockSizes blocks_for(const TuningTable& table, std::int64_t rows, std::int64_t cols) {
+    const auto of_order = [&](std::int64_t n) {
+      BlockSizes sizes = table.blocks(Tuned::lu, Method::native, type_letter<T>(), n);
+      if (sizes.inner_block == 0) sizes.inner_block = sizes.block;
+      return sizes;
+    };
+    const auto order = std::llround(std::sqrt(static_cast<double>(rows) * static_cast<double>(cols)));
+    BlockSizes sizes = of_order(order);
+    if (rows > order) sizes.inner_block = std::min(sizes.inner_block, of_order(rows).inner_block);
+    return sizes;
+  }
+
   Block block_of(Range K, std::int64_t inner) const {
     const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
-    const bool beside = by_rows_ && std::is_same_v<T, double>;  // complex ones are not faster so
-    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin, beside), cuda::lu_panel_shape<T>(m_ - last, beside)};
+    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin, spares_), cuda::lu_panel_shape<T>(m_ - last, spares_)};
   }
 
   /// The matrix, or columns of it, as they lie: (rows, columns) of the matrix are `data` from its first row and column on,
@@ -200,7 +228,7 @@ class NativeLu {
           update(K, whole(), whole(), rest, q_, true);
           soon_updated = q_.record(false);
           q_.wait_for(left_exchanged);
-          return exchange(K, whole(), {0, K.columns.begin}, q_);
+          return exchange_left_now(K, q_);
         }
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
@@ -208,7 +236,7 @@ class NativeLu {
         update(K, whole(), whole(), columns, soon);
         if (by_rows_) copy_to_place(i + 2, soon);
         soon_updated = soon.record(false);
-        exchange(K, whole(), {0, K.columns.begin}, soon);
+        exchange_left_now(K, soon);
         left_exchanged = soon.record(false);
         update(K, whole(), whole(), {columns.end, n_}, q_, true);
         q_.wait_for(soon_updated);
@@ -286,6 +314,18 @@ class NativeLu {
       else
         cuda::exchange_rows(A({i, m_}, columns), exchange_of(part), q);
     }
+  }
+
+  /// Whether the columns left of a block are exchanged at the end: where that is faster and, with so many blocks, its workspace
+  /// is not larger than a block.
+  bool left_at_end_pays(std::int64_t blocks) const {
+    return !by_rows_ && m_ * k_ >= left_at_end_least && m_ <= left_at_end_most_rows * k_ &&
+           cuda::exchange_left_workspace(m_, blocks) <= static_cast<std::size_t>(m_ * nb_) * sizeof(T) &&
+           cuda::exchange_left_possible<T>(m_, blocks, q_);
+  }
+  /// The rows of the columns left of the block, unless that is done at the end.
+  void exchange_left_now(const Block& block, Queue& q) {
+    if (!left_at_end_) exchange(block, whole(), {0, block.columns.begin}, q);
   }
 
   /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L.
@@ -396,9 +436,11 @@ class NativeLu {
   std::int64_t solve_rows_ = 0;                  // of L11 at once
   std::vector<Block> blocks_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
+  bool spares_ = false;       // the products of the rest can leave multiprocessors to the panels
   bool panels_stay_ = false;  // in the present step
+  bool left_at_end_ = false;  // columns left of a block are exchanged at the end
   void* panel_workspace_ = nullptr;
-  unsigned char *product_workspace_ = nullptr, *streams_ = nullptr;
+  unsigned char *product_workspace_ = nullptr, *streams_ = nullptr, *left_workspace_ = nullptr;
   std::size_t streams_size_ = 0;  // of L11's streams for the update of the rest, or none
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;

@@ -17,8 +17,8 @@ struct BlockSizes {
   std::int64_t inner_block = 0;  ///< native LU: columns that one kernel factors; 0: the panel
 };
 
-/// From n columns (getrf, geqrf: the smaller of both sizes; in the native ones of what is left) on, for the types whose
-/// LAPACK letters these are.
+/// From n columns (getrf, geqrf: the smaller of both sizes; in the native ones of what is left, in the native LU the square root
+/// of its elements) on, for the types whose LAPACK letters these are.
 struct BlockLine {
   Tuned routine;
   Method method;

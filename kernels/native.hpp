@@ -17,6 +17,7 @@ namespace devobj::cuda {
 struct LuPanelShape {
   int width = 0, rows = 0, blocks = 0;
   bool cluster = false;
+  bool keeps_L = true;  // where that is faster and there is room, columns of L in shared memory
 };
 inline constexpr int lu_panel_threads = 256;
 
@@ -78,6 +79,18 @@ template <class T>
 inline constexpr std::int64_t exchange_columns_max = sizeof(T) == 16 ? 128 : 256;
 template <class T>
 void exchange_columns(View<T> At, RowExchange exchange, Queue& q);
+
+/// The row exchanges of a factorization's later blocks on the columns of its earlier ones, all at once: ends[b] is the column
+/// after block b's last, ipiv LAPACK's for all of A (rows from 1); the columns of block b get the exchanges of the pivots
+/// from ends[b] on. `workspace` holds exchange_left_workspace bytes. Possible for up to exchange_left_blocks blocks where a
+/// column finds room in shared memory. (exchange_left)
+inline constexpr std::int64_t exchange_left_blocks = 256;
+template <class T>
+bool exchange_left_possible(std::int64_t rows, std::int64_t blocks, const Queue& q);
+std::size_t exchange_left_workspace(std::int64_t rows, std::int64_t blocks);
+template <class T>
+void exchange_left(View<T> A, View<std::int32_t> ipiv, const std::vector<std::int64_t>& ends, void* workspace,
+                   Queue& q);
 
 /// The row exchanges on A, part after part, and L^-1 times the first rows of A, with L the unit lower triangle of a w x w
 /// block, w <= exchange_solve_rows, by inverses of its diagonal tiles of 32 x 32. `exchange` may have none or more rows

@@ -1,14 +1,12 @@
 // Row swaps of a column-major matrix. LAPACK's laswp.
 //
-// Few swaps are made step by step, in place. For many, where each row comes from is found first; then each column is read into
-// shared memory as a whole, of several blocks if need be (a cluster), and written as it is to be: memory is read and written
-// once, and contiguously.
+// Few swaps are made step by step, in place. For many, where each row comes from is found first; then columns are moved as a
+// whole (move_columns.cuh).
 #include <algorithm>
 
-#include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/grid.cuh"
+#include "kernels/cuda/move_columns.cuh"
 #include "kernels/cuda/pivots.cuh"
-#include "kernels/cuda/shared_memory.hpp"
 #include "kernels/kernels.hpp"
 
 namespace devobj::cuda {
@@ -62,92 +60,32 @@ __global__ void __launch_bounds__(2 * most_pivots)
 constexpr std::int64_t many_pivots = 512, most_rows_for_a_pivot = 8;
 
 constexpr int tracing = 128;
-constexpr int pivots_at_once = 1024;  // in shared memory
 
 /// source[i]: the row that all swaps bring to row i. A thread follows a row back.
 __global__ void __launch_bounds__(tracing)
     laswp_sources_kernel(std::int64_t rows, std::int64_t k1, std::int64_t k2, Strided<std::int32_t> ipiv, bool forward,
                          std::int32_t* source) {
-  __shared__ std::int32_t pivot[pivots_at_once];
   const std::int64_t mine = blockIdx.x * std::int64_t(tracing) + threadIdx.x;
-  const std::int64_t steps = (k2 - k1 + pivots_at_once - 1) / pivots_at_once;
-  std::int64_t row = mine;
-  for (std::int64_t step = 0; step < steps; ++step) {
-    const std::int64_t first = k1 + (forward ? steps - 1 - step : step) * pivots_at_once;
-    const int count = static_cast<int>(min(std::int64_t(pivots_at_once), k2 - first));
-    for (int i = threadIdx.x; i < count; i += tracing) pivot[i] = read_pivot(ipiv[first + i], rows, first + i);
-    __syncthreads();
-    row = source_of(row, pivot, first, count, forward);
-    __syncthreads();
-  }
+  const std::int64_t row = source_of(mine, ipiv, k1, k2, rows, forward);
   if (mine < rows) source[mine] = static_cast<std::int32_t>(row);
 }
 
-/// The place in block `rank` of the cluster that corresponds to one in this block's shared memory.
-template <class E>
-__device__ const E* remote_pointer(const E* pointer, int rank) {
-  const E* there = pointer;
-#if __CUDA_ARCH__ >= 900
-  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(pointer), "r"(rank));
-#endif
-  return there;
-}
-
-constexpr int moving = 512;
-
-/// A, whose rows come from `source`. A cluster of blocks takes a column at a time, each block `share` rows of it.
-template <class E>
-__global__ void __launch_bounds__(moving)
-    laswp_columns_kernel(Block<E> A, const std::int32_t* source, int share, int blocks) {
-  extern __shared__ __align__(16) unsigned char bytes[];
-  E* const column = reinterpret_cast<E*>(bytes);
-  const int rank = blocks > 1 ? cluster_rank() : 0;
-  const int first = rank * share, rows = static_cast<int>(min(std::int64_t(share), A.rows - first));
-  const auto meet = [&] {
-    if (blocks > 1) {
-      cluster_arrive();
-      cluster_wait();
-    } else {
-      __syncthreads();
-    }
-  };
-  for (std::int64_t j = blockIdx.x / blocks; j < A.cols; j += gridDim.x / blocks) {
-#pragma unroll 4
-    for (int i = threadIdx.x; i < rows; i += moving) column[i] = A(first + i, j);
-    meet();
-#pragma unroll 4
-    for (int i = threadIdx.x; i < rows; i += moving) {
-      const int from = source[first + i], owner = from / share;
-      const E* const there = column + (from - owner * share);
-      A(first + i, j) = owner == rank ? *there : *remote_pointer(there, owner);
-    }
-    meet();
-  }
-}
+/// All columns alike.
+struct OneList {
+  const std::int32_t* source;
+  __device__ MovedRows operator()(std::int64_t) const { return {0, source}; }
+};
 
 /// False if a column finds no room.
 template <class E>
-bool move_columns(Block<E> A, std::int64_t k1, std::int64_t k2, Strided<std::int32_t> ipiv, bool forward, Queue& q) {
-  constexpr auto kernel = laswp_columns_kernel<E>;
-  // several blocks on a multiprocessor, if clusters need not be larger than eight for it
-  const std::int64_t most = static_cast<std::int64_t>(shared_memory_limit(q.device())), several = most / 3;
-  const auto bytes = [&](int blocks) { return ceil_div(A.rows, std::int64_t(blocks)) * std::int64_t(sizeof(E)); };
-  int blocks = 1;
-  if (bytes(1) > several && clusters_usable(kernel))
-    while (blocks < 8 && bytes(blocks) > several) blocks *= 2;
-  if (bytes(blocks) > most || A.rows > INT32_MAX) return false;
+bool swap_in_whole_columns(Block<E> A, std::int64_t k1, std::int64_t k2, Strided<std::int32_t> ipiv, bool forward,
+                           Queue& q) {
+  const MovingShape shape = moving_shape<E, OneList>(A.rows, q);
+  if (shape.blocks == 0) return false;
   auto* const source = static_cast<std::int32_t*>(q.workspace(static_cast<std::size_t>(A.rows) * sizeof(std::int32_t)));
   laswp_sources_kernel<<<static_cast<unsigned>(ceil_div(A.rows, std::int64_t(tracing))), tracing, 0, stream_of(q)>>>(
       A.rows, k1, k2, ipiv, forward, source);
-  allow_shared_memory(kernel, q.device(), "laswp");
-  const ClusterLaunch launch(std::min<std::int64_t>(A.cols, 1 << 20) * blocks, blocks, moving, bytes(blocks),
-                             stream_of(q));
-  cudaLaunchConfig_t config = launch.config;
-  if (blocks == 1) config.numAttrs = 0;
-  check(cudaLaunchKernelEx(&config, kernel, A, static_cast<const std::int32_t*>(source),
-                           static_cast<int>(ceil_div(A.rows, std::int64_t(blocks))), blocks),
-        "laswp");
-  q.launched("laswp");
+  move_columns("laswp", A, OneList{source}, shape, q);
   return true;
 }
 
@@ -158,7 +96,7 @@ void laswp(View<T> A, std::int64_t k1, std::int64_t k2, View<std::int32_t> ipiv,
   if (A.empty() || k2 <= k1) return;
   DeviceScope scope(q.device());
   if (k2 - k1 >= std::max(many_pivots, A.rows / most_rows_for_a_pivot) &&
-      move_columns(block_of(A), k1, k2, vector_of(ipiv), forward, q))
+      swap_in_whole_columns(block_of(A), k1, k2, vector_of(ipiv), forward, q))
     return;
   int chunk = warp_size;
   while (chunk < most_pivots && chunk < k2 - k1) chunk *= 2;

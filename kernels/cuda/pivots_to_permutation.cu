@@ -7,21 +7,12 @@ namespace devobj::cuda {
 namespace {
 
 constexpr int threads = 128;
-constexpr int chunk = 1024;  // pivots in shared memory at a time
 
 // A thread follows one place of perm back through all swaps.
 __global__ void __launch_bounds__(threads)
     pivots_to_permutation_kernel(Strided<std::int32_t> ipiv, Strided<std::int32_t> perm) {
-  __shared__ std::int32_t pivot[chunk];
   const std::int64_t place = std::int64_t(blockIdx.x) * threads + threadIdx.x;
-  std::int64_t row = place;
-  for (std::int64_t first = (ipiv.n - 1) / chunk * chunk; first >= 0; first -= chunk) {
-    const int count = static_cast<int>(min(std::int64_t(chunk), ipiv.n - first));
-    for (int i = threadIdx.x; i < count; i += threads) pivot[i] = read_pivot(ipiv[first + i], perm.n, first + i);
-    __syncthreads();
-    row = source_of(row, pivot, first, count, true);
-    __syncthreads();
-  }
+  const std::int64_t row = source_of(place, ipiv, 0, ipiv.n, perm.n, true);
   if (place < perm.n) perm[place] = static_cast<std::int32_t>(row + 1);
 }
 
