@@ -13,6 +13,13 @@ __device__ inline int kept(int number) {
   asm volatile("" : "+r"(number));
   return number;
 }
+/// The same place in global memory, which the compiler keeps instead of the product that leads there.
+template <class T>
+__device__ inline T* kept(T* place) {
+  asm volatile("" : "+l"(place));
+  __builtin_assume(__isGlobal(place));
+  return place;
+}
 /// The same shared memory, whose address begins with what a special register holds.
 template <class S>
 __device__ S& kept_address(S& memory) {

@@ -14,11 +14,15 @@ namespace devobj::cuda::lu {
 template <class E, int W, int R, template <class, int> class LinkOf>
 struct Launch {
   static constexpr auto kernel = lu_panel_kernel<E, W, R, LinkOf>;
-  static void run(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
+  static void run(Panel<E> p, LuPanelShape shape, const Start* start, Queue& q) {
+    const std::size_t most = allow_shared_memory(kernel, q.device(), "lu_panel"),
+                      of_rest = RestMemory<E, W>::bytes(p.A.cols), with_L = of_rest + KeptL<E, W, R>::bytes;
+    // (a single block finds its L in the L1 cache)
+    p.keeps_L = shape.keeps_L && KeptL<E, W, R>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(shape.blocks);
     config.blockDim = dim3(all_threads);
-    config.dynamicSmemBytes = RestMemory<E, W>::bytes(p.A.cols);
+    config.dynamicSmemBytes = p.keeps_L ? with_L : of_rest;
     config.stream = stream_of(q);
     cudaLaunchAttribute attributes[2]{};
     config.attrs = attributes;
@@ -36,7 +40,6 @@ struct Launch {
     if (start != nullptr)
       add(cudaLaunchAttributeLaunchCompletionEvent).launchCompletionEvent = {static_cast<cudaEvent_t>(start->event()),
                                                                              0};
-    allow_shared_memory(kernel, q.device(), "lu_panel");
     check(cudaLaunchKernelEx(&config, kernel, p), "lu_panel");
   }
 };
@@ -169,7 +172,8 @@ void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int3
                    reinterpret_cast<E*>(bytes + counter_bytes + slot_bytes<E>),
                    bytes + counter_bytes,
                    reinterpret_cast<unsigned*>(bytes),
-                   reinterpret_cast<std::int32_t*>(bytes + lu_panel_places_at)};
+                   reinterpret_cast<std::int32_t*>(bytes + lu_panel_places_at),
+                   false};
   launch_panel<E>(p, shape, start, q);
   q.launched("lu_panel");
 }

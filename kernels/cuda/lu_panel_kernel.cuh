@@ -19,9 +19,10 @@
 // 1 / x is computed by another warp than the one that publishes the row. In a single block the warps publish, before the
 // barrier, and each of their lanes divides by its own candidate.
 //
-// Between sub-panels all blocks meet. Then U12 = L11^-1 A12 is computed by the second team, in every block for itself; the
-// first takes the next W columns, subtracts L21 U12 from them in registers and goes on; the second does so for the rest,
-// whose columns come through a ring in shared memory. At the end the rows are brought to their positions.
+// Between sub-panels all blocks meet; the rows of most pivots are on their way to the second team by then. It computes
+// U12 = L11^-1 A12, in every block for itself; the first takes the next W columns, subtracts L21 U12 from them (in registers, or
+// of double on the tensor cores) and goes on; the second does so for the rest, whose columns come through a ring in shared
+// memory. At the end the rows are brought to their positions.
 //
 // Memory order: L is written to A by the owner of the row; U, whose rows have left their places, to the workspace, by
 // position. The barrier between sub-panels makes all that the blocks wrote before it visible to all.
@@ -31,6 +32,7 @@
 #include <bit>
 
 #include "kernels/cuda/lu_panel_rest.cuh"
+#include "kernels/cuda/tensor_double.cuh"
 
 namespace devobj::cuda::lu {
 
@@ -39,6 +41,8 @@ template <class E, int W, int R, template <class, int> class LinkOf>
 struct Elimination {
   using Link = LinkOf<E, W>;
   using Shared = PanelShared<E, W, R, LinkOf>;
+  using Kept = KeptL<E, W, R>;
+  static constexpr int early = chosen_early<Link, E, W, R>;
   static constexpr int words = sizeof(E) / 4;
   // Columns of L21 in registers at once: a power of two, since they divide W.
   static constexpr int columns_of_L =
@@ -74,13 +78,14 @@ struct Elimination {
     return first_row + r * threads;
   }
 
+  /// The first w columns of the window, from the one on where L's next column goes.
   __device__ void load(int c0, int w) {
+    const E* from = L_at;
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const bool here = position[r] >= c0;
+    for (int k = 0; k < W; ++k, from += p.A.ld)
 #pragma unroll
-      for (int k = 0; k < W; ++k) a[r][k] = here && k < w ? load_kept<keeps_panel<E>>(&p.A(row(r), c0 + k)) : E{};
-    }
+      for (int r = 0; r < R; ++r)
+        a[r][k] = position[r] >= c0 && k < w ? load_kept<keeps_panel<E>>(from + r * threads) : E{};
   }
 
   /// The warp's candidate for the pivot of `step`, whose column is the window's first: `leads` and, in its thread, `candidate`.
@@ -207,6 +212,12 @@ struct Elimination {
     for (int r = 0; r < R; ++r)
       if (position[r] > step) store_kept<keeps_panel<E>>(L_at + r * threads, l[r]);
     L_at += p.A.ld;
+    if constexpr (Kept::possible)
+      if (p.keeps_L) {
+        E* const to = Kept::column(step % W) + warp * warp_size + lane;
+#pragma unroll
+        for (int r = 0; r < R; ++r) to[r * threads] = l[r];
+      }
     if (threadIdx.x == 0) {
       shared.source[step] = chosen.row;
       shared.pivot[step] = chosen.position;
@@ -229,15 +240,18 @@ struct Elimination {
 
   /// The window becomes A22 - L21 U12 in the w columns after the sub-panel at c0.
   __device__ void enter_next(int c0, int w) {
+    if constexpr (Kept::possible)
+      if (p.keeps_L) return enter_next_by_tensor_cores(c0, w);
     load(c0 + W, w);
+    const E* from = L_at - W * p.A.ld;
 #pragma unroll 1
     for (int k0 = 0; k0 < W; k0 += columns_of_L) {
       E L[columns_of_L][R];
 #pragma unroll
-      for (int k = 0; k < columns_of_L; ++k)
+      for (int k = 0; k < columns_of_L; ++k, from += p.A.ld)
 #pragma unroll
         for (int r = 0; r < R; ++r)
-          L[k][r] = position[r] >= c0 + W ? load_kept<keeps_panel<E>>(&p.A(row(r), c0 + k0 + k)) : E{};
+          L[k][r] = position[r] >= c0 + W ? load_kept<keeps_panel<E>>(from + r * threads) : E{};
       if (k0 == 0) meet<Meeting::solved>();
 #pragma unroll
       for (int k = 0; k < columns_of_L; ++k)
@@ -248,6 +262,64 @@ struct Elimination {
           for (int r = 0; r < R; ++r) a[r][j] = minus_product(a[r][j], L[k][r], ukj);
         }
     }
+  }
+
+  /// The same with the kept L. A warp multiplies its own rows, 16 by 8 numbers at a time, of which a lane has those of
+  /// tensor_double.cuh; through the memory of L each row comes to its thread.
+  __device__ void enter_next_by_tensor_cores(int c0, int w) {
+    constexpr int deep = 4, steps = W / deep, wide = W / 8;
+    // kept: else what follows from them would fill registers during the elimination
+    const int outer = kept(lane / deep), inner = kept(lane % deep);
+    const int top = first_row - lane + outer;
+    const E* from = L_at + (outer - lane) + 2 * inner * p.A.ld;
+    double x[R][2][wide][4];
+#pragma unroll
+    for (int t = 0; t < wide; ++t, from += 8 * p.A.ld)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const E* const column = from + e * p.A.ld;
+        const bool here = 8 * t + 2 * inner + e < w;
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+#pragma unroll
+          for (int h = 0; h < 4; ++h) {  // eight rows
+            const int down = r * threads + 8 * h;
+            x[r][h / 2][t][h % 2 * 2 + e] = here && top + down < m ? column[down] : 0.0;
+          }
+      }
+    meet<Meeting::solved>();
+    E* const rows = Kept::column(0) + warp * warp_size;  // of this warp
+    const E* const L = rows + inner * Kept::stride + outer;
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+      double minus_U[wide];
+#pragma unroll
+      for (int t = 0; t < wide; ++t) minus_U[t] = -shared.next_U[deep * s + inner][8 * t + outer];
+#pragma unroll
+      for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const E* const l = L + s * deep * Kept::stride + r * threads + 16 * h;
+#pragma unroll
+          for (int t = 0; t < wide; ++t) multiply_16x4x8(x[r][h][t], l[0], l[8], minus_U[t]);
+        }
+    }
+    __syncwarp();
+    E* const to = rows + 2 * inner * Kept::stride + outer;
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+#pragma unroll
+        for (int t = 0; t < wide; ++t)
+#pragma unroll
+          for (int e = 0; e < 4; ++e)
+            to[(8 * t + e % 2) * Kept::stride + r * threads + 16 * h + e / 2 * 8] = x[r][h][t][e];
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+      for (int k = 0; k < W; ++k) a[r][k] = position[r] >= c0 + W ? rows[k * Kept::stride + r * threads + lane] : 0.0;
   }
 
   /// The rows go to their positions: top row t gets L of its source and U by position; a displaced top row goes where
@@ -272,20 +344,23 @@ struct Elimination {
     for (int first = 0; first < nb; first += all * share) {
       const int c0 = first + group * share;
       E old[at_once], fresh[at_once];
+      E* const first_column = kept(&p.A(0, c0));
+      E* column = first_column;
+      const E* const U = kept(p.U + (t * nb + c0));
+      const int columns = t < nb ? min(share, nb - c0) : 0;
 #pragma unroll
-      for (int j = 0; j < at_once; ++j) {
-        const int c = c0 + j;
-        if (j >= share || t >= nb || c >= nb) continue;
-        old[j] = p.A(t, c);
-        fresh[j] = c < t ? p.A(source, c) : p.U[t * nb + c];
+      for (int j = 0; j < at_once; ++j, column += p.A.ld) {
+        if (j >= columns) continue;
+        old[j] = column[t];
+        fresh[j] = c0 + j < t ? column[source] : U[j];
       }
       meet<Meeting::eliminating>();
+      column = first_column;
 #pragma unroll
-      for (int j = 0; j < at_once; ++j) {
-        const int c = c0 + j;
-        if (j >= share || t >= nb || c >= nb) continue;
-        p.A(t, c) = fresh[j];
-        if (to >= 0) p.A(to, c) = old[j];
+      for (int j = 0; j < at_once; ++j, column += p.A.ld) {
+        if (j >= columns) continue;
+        column[t] = fresh[j];
+        if (to >= 0) column[to] = old[j];
       }
     }
   }
@@ -298,7 +373,11 @@ struct Elimination {
       publish<W>([] {});
       int j = 0;
       for (; j < min(w, W / 2); ++j) eliminate<W>(c0 + j, j + 1 < w);
-      for (; j < w; ++j) eliminate<W / 2>(c0 + j, j + 1 < w);
+      for (; j < w; ++j) {
+        eliminate<W / 2>(c0 + j, j + 1 < w);
+        // one step later than need be: this team has met since (BlockLink::boundary)
+        if (early > 0 && j == early && c0 + W < nb) announce<Meeting::chosen>();
+      }
       if (c0 + W >= nb) break;
       leave(c0);
       enter_next(c0, min(W, nb - c0 - W));
@@ -320,7 +399,8 @@ __global__ void __launch_bounds__(all_threads, 1) lu_panel_kernel(Panel<E> p) {
     Elimination<E, W, R, LinkOf>(p, shared, link).run();
   } else {
     leave_registers<fewer>();
-    RestUpdate<E, W, R, LinkOf>(p, shared, reinterpret_cast<E*>(bytes), link).run();
+    RestUpdate<E, W, R, LinkOf>(p, shared, reinterpret_cast<E*>(bytes + (p.keeps_L ? KeptL<E, W, R>::bytes : 0)), link)
+        .run();
   }
   if (link.blocks > 1) link.boundary();  // no block leaves while others read its memory
 }

@@ -22,8 +22,9 @@ constexpr int max_blocks = 512;
 // Buffers are taken in turn. A block may be one step ahead of another, which then still stores the step before.
 constexpr int turns = 3;
 
-/// Barriers within a block: of all its threads, of each team, and of both where a triangular system has been solved.
-enum class Meeting { all, eliminating, updating, solved };
+/// Barriers within a block: of all its threads, of each team, and of both where a triangular system has been solved, and where
+/// most pivots of a sub-panel have been chosen.
+enum class Meeting { all, eliminating, updating, solved, chosen };
 template <Meeting meeting>
 constexpr int members = meeting == Meeting::eliminating ? threads
                         : meeting == Meeting::updating  ? updating
@@ -84,12 +85,19 @@ struct Panel {
   unsigned char* slots;  // of all blocks, for each turn; where there is no cluster
   unsigned* arrived;     // the grid's barrier counter, zero at the start
   std::int32_t* places;  // gets the multiprocessors of a cluster
+  bool keeps_L;          // each block keeps its rows of a sub-panel's L in shared memory
 };
+
+/// The pivots of a sub-panel whose rows the other team loads before all have been chosen; none where it has no time to spare or
+/// nothing to wait for (docs/design-notes.md): for complex<double>, with more than two rows per thread, in a single block but
+/// for float; nor in a grid, which has no barrier for it.
+template <class Link, class E, int W, int R>
+constexpr int chosen_early = !Link::loads_early || sizeof(E) == 16 || R > 2 ? 0 : W - W / 4;
 
 /// One block: its warps publish, each in a slot of its own.
 template <class E, int W>
 struct BlockLink {
-  static constexpr bool warps_publish = true;
+  static constexpr bool warps_publish = true, loads_early = sizeof(E) == 4;
   struct Shared {
     Slot<E, W> slots[turns][warps];
   };
@@ -103,6 +111,8 @@ struct BlockLink {
     if (threadIdx.x < threads) meet<Meeting::eliminating>();
     meet<Meeting::all>();
   }
+  /// By the team that updates: what it has stored is visible to it in all blocks.
+  __device__ void updated() { meet<Meeting::updating>(); }
   __device__ Slot<E, W>& slot(int turn, int warp) { return shared.slots[turn][warp]; }
   __device__ Pivot<E, W> receive(int turn, int lane) {
     meet<Meeting::eliminating>();
@@ -121,17 +131,19 @@ struct BlockLink {
 template <class E, int W>
 struct ClusterLink {
   using Slot = lu::Slot<E, W>;
-  static constexpr bool warps_publish = false;
+  static constexpr bool warps_publish = false, loads_early = true;
   struct Shared {
     Slot slots[turns][max_cluster];
     alignas(16) E row[W];
     Mailbox boxes[turns];
+    std::uint64_t updated;  // the barrier of updated()
   };
   Shared& shared;
   const int blocks, rank;
   std::uint32_t slots, boxes;  // this block's place and the mailboxes in the block that this lane sends to
   int first, step;             // the lane's pieces
   unsigned parities = 0;       // of the mailboxes, a bit each
+  unsigned updates = 0;
   __device__ ClusterLink(Shared& memory, const Panel<E>& panel)
       : shared(kept_address(memory)), blocks(gridDim.x), rank(cluster_rank()) {
     if (threadIdx.x == 0)
@@ -141,13 +153,22 @@ struct ClusterLink {
     boxes = remote_address(&memory.boxes[0], to);
     step = warp_size / blocks;
     first = lane < step * blocks ? lane / blocks : INT_MAX / 2;  // lanes that are too many have none
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+      barrier_init(shared_address(&memory.updated), blocks);
       for (Mailbox& box : memory.boxes) open_mailbox(box);
+    }
     boundary();
   }
   __device__ void boundary() {
     cluster_arrive();
     cluster_wait();
+  }
+  __device__ void updated() {
+    meet<Meeting::updating>();
+    const std::uint32_t barrier = shared_address(&shared.updated);
+    const int to = static_cast<int>(threadIdx.x) - threads;
+    if (to < blocks) barrier_release_at(barrier, to);
+    barrier_acquire(barrier, updates++ % 2);
   }
   __device__ E* stage() { return shared.row; }
   /// By one warp: candidate and staged row, of which `live` elements, become this block's slot everywhere.
@@ -201,7 +222,7 @@ struct ClusterLink {
 template <class E, int W>
 struct GridLink {
   using Slot = lu::Slot<E, W>;
-  static constexpr bool warps_publish = false;
+  static constexpr bool warps_publish = false, loads_early = false;
   struct Shared {
     Slot chosen;
     alignas(16) E row[W];

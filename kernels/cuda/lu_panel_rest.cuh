@@ -29,7 +29,8 @@ struct PanelShared {
   std::int32_t source[lu_panel_max], pivot[lu_panel_max];  // of each step: its row in A, its position
   std::uint32_t live[2][R * warps];  // after a sub-panel, by turns: a bit for each row not done yet
   alignas(16) E L11[W][W];           // L11[k][i] = L11(i, k)
-  alignas(16) E next_U[W][W];        // of the next W columns, by rows
+  // of the next W columns, by rows, which begin in different banks where tensor cores read them
+  alignas(16) E next_U[W][W + (std::is_same_v<E, double> ? 4 : 0)];
 };
 
 // How a pass is multiplied. In a group of `columns` columns a thread has rows x width elements: the rows from row(thread) in
@@ -128,7 +129,7 @@ struct TensorTile {
 template <class E, int W>
 using Tile = std::conditional_t<two_words<E>, TensorTile<E, W>, RowTile<E, W>>;
 
-/// The shared memory of the team: a ring of groups, of 32 KiB, then U12 by columns.
+/// The dynamic shared memory of the team: a ring of groups, of 32 KiB, then U12 by columns.
 template <class E, int W>
 struct RestMemory {
   static constexpr int group = Tile<E, W>::elements * updating;  // elements
@@ -138,6 +139,20 @@ struct RestMemory {
     constexpr std::int64_t columns = Tile<E, W>::columns;
     const std::int64_t rest = nb - 2 * W;
     return rest <= 0 ? 0 : (groups * group + ceil_div(rest, columns) * columns * Tile<E, W>::stride) * sizeof(E);
+  }
+};
+
+/// Before that, of double and if there is room: a block's part of the present sub-panel's L, for the tensor cores. Complex
+/// numbers, and more than two rows per thread, are not faster so.
+template <class E, int W, int R>
+struct KeptL {
+  static constexpr bool possible = std::is_same_v<E, double> && R <= 2;
+  static constexpr int stride = R * threads + 4;  // neighbours along the depth are in different banks
+  static constexpr std::size_t bytes = std::size_t(W) * stride * sizeof(E);
+  /// Column k of L, from the block's first row on.
+  __device__ static E* column(int k) {
+    extern __shared__ __align__(16) unsigned char bytes_of_block[];
+    return reinterpret_cast<E*>(bytes_of_block) + k * stride;
   }
 };
 
@@ -163,19 +178,37 @@ struct RestUpdate {
         nb(static_cast<int>(panel.A.cols)),
         thread(static_cast<int>(threadIdx.x) - threads) {}
 
-  /// U12 = L11^-1 A12 for all columns from c0 + W on; those of the next sub-panel are for the other team.
-  __device__ void solve(int c0) {
+  /// Of A12 the rows of some pivots, in column c0 + W + c.
+  template <int begin, int end>
+  __device__ void load_rows(E (&x)[W], int c0, int c) const {
+    const bool here = c < nb - c0 - W;
+    const E* const column = kept(&p.A(0, here ? c0 + W + c : 0));
+#pragma unroll
+    for (int i = begin; i < end; ++i) x[i] = here ? column[shared.source[c0 + i]] : E{};
+  }
+  /// L11, zero on the diagonal and above it.
+  __device__ void load_L11(int c0) {
+    static_assert(updating % W == 0);
+    constexpr int at_once = updating / W;  // columns
+    const int i = thread % W;
+    const E* from = kept(&p.A(shared.source[c0 + i], c0 + thread / W));
+#pragma unroll
+    for (int k = thread / W; k < W; k += at_once, from += at_once * p.A.ld) shared.L11[k][i] = k < i ? *from : E{};
+  }
+
+  /// U12 = L11^-1 A12 for all columns from c0 + W on; those of the next sub-panel are for the other team. x has the first `early`
+  /// rows of A12 in the column of each thread.
+  template <int early>
+  __device__ void solve(E (&x)[W], int c0) {
     const int rest = nb - c0 - W;
     for (int first = 0; first < rest; first += updating) {
       const int c = first + thread;
-      E x[W];
-#pragma unroll
-      for (int i = 0; i < W; ++i) x[i] = c < rest ? p.A(shared.source[c0 + i], c0 + W + c) : E{};
+      if (early > 0 && first == 0)
+        load_rows<early, W>(x, c0, c);
+      else
+        load_rows<0, W>(x, c0, c);
       if (first == 0) {
-        for (int e = thread; e < W * W; e += updating) {
-          const int i = e % W, k = e / W;
-          shared.L11[k][i] = k < i ? p.A(shared.source[c0 + i], c0 + k) : E{};
-        }
+        load_L11(c0);
         meet<Meeting::updating>();
       }
 #pragma unroll
@@ -193,8 +226,9 @@ struct RestUpdate {
       }
       if (first == 0) announce<Meeting::solved>();
       if (link.rank == 0 && c < rest) {
+        E* to = kept(p.U + (c0 * nb + c0 + W + c));
 #pragma unroll
-        for (int i = 0; i < W; ++i) p.U[(c0 + i) * nb + c0 + W + c] = x[i];
+        for (int i = 0; i < W; ++i, to += nb) *to = x[i];
       }
     }
     meet<Meeting::updating>();
@@ -257,9 +291,16 @@ struct RestUpdate {
   }
 
   __device__ void run() {
+    constexpr int early = chosen_early<Link, E, W, R>;
     for (int c0 = 0; c0 + W < nb; c0 += W) {
+      E x[W];
+      if constexpr (early > 0) {
+        if (c0 > 0) link.updated();
+        meet<Meeting::chosen>();
+        load_rows<0, early>(x, c0, thread);
+      }
       link.boundary();
-      solve(c0);
+      solve<early>(x, c0);
       update(c0);
     }
     link.boundary();  // the rows are placed by the other team

@@ -36,6 +36,27 @@ __device__ __forceinline__ void barrier_arrive_at(std::uint32_t barrier, int ran
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(remote_address(barrier, rank)) : "memory");
 #endif
 }
+/// The same, and a wait that follows it: what the arriving thread wrote, and threads that it has met since they wrote, is
+/// visible then, in global memory too.
+__device__ __forceinline__ void barrier_release_at(std::uint32_t barrier, int rank) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote_address(barrier, rank))
+               : "memory");
+#endif
+}
+__device__ __forceinline__ void barrier_acquire(std::uint32_t barrier, int parity) {
+#if __CUDA_ARCH__ >= 900
+  std::uint32_t over = 0;
+  while (!over)
+    asm volatile(
+        "{\n\t.reg .pred p;\n\t"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+        "selp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(over)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+#endif
+}
 /// By the threads that have read shared memory, before an arrival that lets a copy overwrite it: an arrival does not wait
 /// for loads that are under way.
 __device__ __forceinline__ void loads_before_copies() {

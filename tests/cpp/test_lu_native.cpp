@@ -27,6 +27,10 @@ std::vector<cuda::LuPanelShape> shapes_for(std::int64_t m) {
   std::vector<cuda::LuPanelShape> shapes;
   if constexpr (cuda_built) {
     shapes = cuda::lu_panel_shapes<T>(m);
+    for (std::size_t i = 0, count = shapes.size(); i < count; ++i) {
+      shapes.push_back(shapes[i]);
+      shapes.back().keeps_L = false;
+    }
     shapes.push_back(cuda::lu_panel_shape<T>(m, true));
   }
   return shapes;
@@ -45,7 +49,8 @@ void factor_panel(const cuda::LuPanelShape& shape, View<T> A, View<std::int32_t>
 TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
-      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{100, 100}, {1000, 77}, {4001, 40}, {5000, 129}}) {
+      for (auto [m, n] :
+           {std::pair<std::int64_t, std::int64_t>{100, 100}, {1000, 77}, {4001, 40}, {5000, 129}, {700, 256}}) {
         const Dense<T> A = random<T>(m, n, 11);
         const LuFactors<T> lapack = lapack_lu(A);
         Dense<T> first;
@@ -142,18 +147,23 @@ TEST_P(LuNative, UpdatesOfDoublePrecision) {
   });
 }
 
-/// Column-major matrices so large that the block after the next is updated on a queue of its own.
+/// Column-major matrices so large that the columns left of a block are exchanged at the end, if they are not too tall and have not
+/// too many blocks, and, in double precision, the block after the next is updated on a queue of its own.
 TEST_P(LuNative, LargeMatricesThatAreNotSquare) {
   with_type([&]<class T>(T) {
-    if constexpr (std::is_same_v<real_t<T>, double>) {
+    const auto check = [&](std::int64_t m, std::int64_t n, std::int64_t block = 0) {
+      const Dense<T> A = random<T>(m, n, 16);
+      const LuFactors<T> f = factor_lu(A, q(), {Method::native, block});
+      EXPECT_LE(lu_residual(A, f), 1) << shape_name(m, n);
+      EXPECT_TRUE(pivots_in_range(f));
+    };
+    check(5300, 3100);
+    check(16500, 1000);  // too tall
+    if (std::is_same_v<real_t<T>, double>) {
       const std::int64_t least = is_complex<T> ? 4000 : 5000;
-      for (auto [m, n] :
-           {std::pair<std::int64_t, std::int64_t>{least + 201, least + 100}, {least + 100, least + 302}}) {
-        const Dense<T> A = random<T>(m, n, 16);
-        const LuFactors<T> f = factor_lu(A, q(), {Method::native});
-        EXPECT_LE(lu_residual(A, f), 1) << shape_name(m, n);
-        EXPECT_TRUE(pivots_in_range(f));
-      }
+      check(least + 201, least + 100);
+      check(least + 100, least + 302);
+      check(least + 100, least + 1, 16);  // with too many blocks
     }
   });
 }
