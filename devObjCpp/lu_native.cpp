@@ -50,8 +50,8 @@ constexpr std::int64_t small = 1024, overlapped_least_small = 64;
 constexpr int panel_multiprocessors = cuda::lu_panel_places;
 // Order from which the block after the next of a column-major matrix is updated on a queue of its own.
 constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000;
-// Elements of L, or the rows above it, from which the exchanges of the columns left of each block of a column-major matrix are put
-// off to the end, and the rows for a column up to which: whole columns are moved then.
+// Elements of the columns that have pivots, from which the exchanges of those left of each block of a column-major matrix are put
+// off to the end, and rows for each such column up to which: whole columns are moved then.
 constexpr std::int64_t left_at_end_least = 4000 * 4000, left_at_end_most_rows = 8;
 
 /// The factorization of one matrix; what its steps share.

@@ -230,7 +230,7 @@ __device__ inline bool is_avoided(const Update& g) {
 __device__ inline int begin_cluster(const Update& g, bool avoided) {
   const int too_many = static_cast<int>(gridDim.x) / blocks_beside - g.tiles.turn;
   if (avoided && atomicAdd(g.counts, 1) < too_many) {
-    constexpr std::uint64_t most_ns = 500'000;
+    constexpr std::uint64_t most_ns = 500'000;  // the small kernels take a fifth of it
     const std::uint64_t start = nanoseconds();
     do {
       if (__ldcg(g.counts + 1) >= g.tiles.turn) return g.tiles.turn;
