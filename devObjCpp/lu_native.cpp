@@ -62,6 +62,7 @@ class NativeLu {
       : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
     by_rows_ = m_ == n_ && n_ >= by_rows_least;
     solve_rows_ = cuda::exchange_solve_rows<T>(q);
+    // complex matrices by three real products, unless math is strict
     if constexpr (std::is_same_v<T, double>) spares_ = cuda::gemm_overlapped_usable(q.device());
     if constexpr (std::is_same_v<T, std::complex<double>>)
       spares_ = !strict_math(options.math) && cuda::gemm_3m_overlapped_possible(A, q);
@@ -91,12 +92,12 @@ class NativeLu {
       inner_ = std::max(inner_, inner);
     }
     const std::int64_t rest = k_ - blocks_[0].columns.size();  // at most
-    by_three_ = by_three_pays(rest, options.math);
+    by_three_ = is_complex<T> && spares_ && rest >= by_three_least;
     by_parts_ = !by_three_ && by_parts_pays(rest, options.math);
     if constexpr (std::is_same_v<T, double>) {
       const bool is_small = std::max(m_, n_) <= small, is_aligned = cuda::gemm_overlapped_aligned(A_, A_, A_);
       if (is_small) overlapped_least_ = overlapped_least_small;
-      overlapped_ = rest >= overlapped_least_ && cuda::gemm_overlapped_usable(q.device());
+      overlapped_ = spares_ && rest >= overlapped_least_;
       overlapped_copies_ = overlapped_ && rest >= unaligned_least && !is_aligned;
       if (overlapped_ && is_small && !is_aligned)
         aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
@@ -402,12 +403,6 @@ class NativeLu {
 
   // For the updates of the rest, on one queue: the workspace serves one product at a time.
 
-  /// Complex matrices of double precision by three real products unless math is strict.
-  bool by_three_pays(std::int64_t rest, Math math) const {
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-      return rest >= by_three_least && !strict_math(math) && cuda::gemm_3m_overlapped_possible(A_, q_);
-    return false;
-  }
   /// Single precision by parts unless math is strict, complex matrices of both precisions as real ones.
   bool by_parts_pays(std::int64_t rest, Math math) const {
     if (rest < least) return false;
@@ -436,7 +431,7 @@ class NativeLu {
   std::int64_t solve_rows_ = 0;                  // of L11 at once
   std::vector<Block> blocks_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
-  bool spares_ = false;       // the products of the rest can leave multiprocessors to the panels
+  bool spares_ = false;       // there are products of the rest that leave multiprocessors to the panels
   bool panels_stay_ = false;  // in the present step
   bool left_at_end_ = false;  // columns left of a block are exchanged at the end
   void* panel_workspace_ = nullptr;

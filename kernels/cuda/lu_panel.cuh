@@ -17,7 +17,7 @@ struct Launch {
   static void run(Panel<E> p, LuPanelShape shape, const Start* start, Queue& q) {
     const std::size_t most = allow_shared_memory(kernel, q.device(), "lu_panel"),
                       of_rest = RestMemory<E, W>::bytes(p.A.cols), with_L = of_rest + KeptL<E, W, R>::bytes;
-    // (a single block finds its L in the L1 cache)
+    // (a single block is not faster with it)
     p.keeps_L = shape.keeps_L && KeptL<E, W, R>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(shape.blocks);

@@ -25,7 +25,7 @@ __device__ inline std::int64_t source_of(std::int64_t row, const std::int32_t* p
   return row;
 }
 
-/// The row that the swaps k1 ... k2 - 1 of ipiv bring to `row` of `rows`. By all threads of a block, up to 1024.
+/// The row that the swaps k1 ... k2 - 1 of ipiv bring to `row` of `rows`. By all threads of a block.
 __device__ inline std::int64_t source_of(std::int64_t row, Strided<std::int32_t> ipiv, std::int64_t k1, std::int64_t k2,
                                          std::int64_t rows, bool forward) {
   constexpr int at_once = 1024;
