@@ -202,31 +202,32 @@ TEST_P(LuNative, SmallMatricesThatAreNotAligned) {
 /// Blocks of several panels, of which each has several kernels, as the library chooses them for large matrices.
 TEST_P(LuNative, WideBlocks) {
   with_type([&]<class T>(T) {
-    if constexpr (sizeof(real_t<T>) == 8) {
-      const std::int64_t n = 16100;
-      Matrix<T> A(n, n, q()), LU(n, n, q()), x(n, 1, q()), b(n, 1, q());
-      Rng rng(q(), Generator::philox, 12);
-      rng.uniform<T>(-1, 1, A, q());
-      laset<T>(Uplo::General, T(1), T(1), x, q());
-      gemv<T>(Op::NoTrans, T(1), A, x, T(0), b, q());
-      const double size = lange<T>(Norm::Max, b, q());
-      Dense<std::int32_t> first;
-      for (const LuOptions& options : {LuOptions{Method::native}, LuOptions{Method::native, 1024, nullptr, 128},
-                                       LuOptions{Method::native, 320, nullptr, 64}}) {
-        copy<T>(A, LU, q());
-        copy<T>(b, x, q());
-        Matrix<std::int32_t> ipiv(n, 1, q());
-        EXPECT_EQ(getrf<T>(LU, ipiv.view(), q(), options), 0);
-        const Dense<std::int32_t> pivots = download<std::int32_t>(ipiv, q());
+    constexpr bool single = sizeof(real_t<T>) == 4;
+    const std::int64_t n = single ? 13100 : 16100;
+    Matrix<T> A(n, n, q()), LU(n, n, q()), x(n, 1, q()), b(n, 1, q());
+    Rng rng(q(), Generator::philox, 12);
+    rng.uniform<T>(-1, 1, A, q());
+    laset<T>(Uplo::General, T(1), T(1), x, q());
+    gemv<T>(Op::NoTrans, T(1), A, x, T(0), b, q());
+    const double size = lange<T>(Norm::Max, b, q());
+    Dense<std::int32_t> first;
+    for (const LuOptions& options : {LuOptions{Method::native}, LuOptions{Method::native, 1024, nullptr, 128},
+                                     LuOptions{Method::native, 320, nullptr, 64}}) {
+      copy<T>(A, LU, q());
+      copy<T>(b, x, q());
+      Matrix<std::int32_t> ipiv(n, 1, q());
+      EXPECT_EQ(getrf<T>(LU, ipiv.view(), q(), options), 0);
+      const Dense<std::int32_t> pivots = download<std::int32_t>(ipiv, q());
+      if (!single) {  // rounding errors of single precision choose among so many candidates
         if (first.size() == 0) first = pivots;
         expect_same(pivots, first, "pivots, blocks of " + std::to_string(options.block));
-        getrs<T>(Op::NoTrans, LU, ipiv.view(), x, q());
-        Matrix<T> rest(n, 1, q());
-        copy<T>(b, rest, q());
-        gemv<T>(Op::NoTrans, T(-1), A, x, T(1), rest, q());
-        // a block that is not updated, or other rows exchanged, leaves about 1 instead of rounding errors
-        EXPECT_LE(lange<T>(Norm::Max, rest, q()), 1e-8 * size) << "blocks of " << options.block;
       }
+      getrs<T>(Op::NoTrans, LU, ipiv.view(), x, q());
+      Matrix<T> rest(n, 1, q());
+      copy<T>(b, rest, q());
+      gemv<T>(Op::NoTrans, T(-1), A, x, T(1), rest, q());
+      // a block that is not updated, or other rows exchanged, leaves about 1 instead of rounding errors
+      EXPECT_LE(lange<T>(Norm::Max, rest, q()), (single ? 1e-2 : 1e-8) * size) << "blocks of " << options.block;
     }
   });
 }
