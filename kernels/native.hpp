@@ -17,7 +17,9 @@ namespace devobj::cuda {
 struct LuPanelShape {
   int width = 0, rows = 0, blocks = 0;
   bool cluster = false;
-  bool keeps_L = true;  // where that is faster and there is room, columns of L in shared memory
+  // where that is faster, and possible:
+  bool keeps_L = true;  // columns of L in shared memory
+  bool boxes = true;    // columns to the right are copied to shared memory and back by the copy engine
 };
 inline constexpr int lu_panel_threads = 256;
 
@@ -66,9 +68,9 @@ inline const std::int32_t* lu_panel_places_in(const void* workspace) {
 
 /// P A = L U for a panel A (rows >= cols, cols <= lu_panel_max) with LAPACK's pivots. ipiv(i) = offset + pivot row,
 /// from 1; `exchange` gets the row exchange; `start`, if given, becomes the start of the kernel; *info becomes offset +
-/// the first column with a zero pivot, unless it is positive already. (lu_panel)
+/// the first column with a zero pivot, unless it is positive already. Returns the shape with what was possible. (lu_panel)
 template <class T>
-void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
+LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
               void* workspace, LuPanelShape shape, const Start* start, Queue& q);
 
 /// The row exchange on A, whose first row is the panel's first row. (exchange_rows)

@@ -8,15 +8,59 @@
 
 #include "kernels/cuda/lu_panel_kernel.cuh"
 #include "kernels/cuda/shared_memory.hpp"
+#include "kernels/cuda/tensor_map.hpp"
 
 namespace devobj::cuda::lu {
+
+// The widths: rows of 128 bytes with up to four of them per thread fill half of the registers; taller panels have narrower
+// windows and more rows. Of real numbers 64 bytes are faster: the second team has time to spare there, and less is published.
+template <class E>
+constexpr int width_of(int rows) {
+  const int bytes = rows <= 4 ? 128 : rows == 8 ? 64 : 32;
+  return std::min(bytes, sizeof(E) == 4 ? 64 : 128) / static_cast<int>(sizeof(E));
+}
+/// What the shapes depend on, of the current device; asked once, since a factorization wants many shapes before it begins.
+struct Machine {
+  bool clusters = false;
+  int processors = 0;
+};
+template <class E>
+Machine machine_of() {
+  static std::mutex mutex;
+  static std::map<int, Machine> known;
+  int device = 0;
+  check(cudaGetDevice(&device), "lu_panel");
+  const std::lock_guard lock(mutex);
+  Machine& machine = known[device];
+  if (!machine.clusters) {  // no answer is remembered that may come from an error
+    machine.clusters = clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>);
+    check(cudaDeviceGetAttribute(&machine.processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
+  }
+  return machine;
+}
+
+/// Complex columns as real ones.
+template <class E>
+View<double> as_numbers(const Block<E>& A) {
+  constexpr std::int64_t parts = sizeof(E) / sizeof(double);
+  return {reinterpret_cast<double*>(A.data), A.rows * parts, A.cols, A.ld * parts};
+}
 
 template <class E, int W, int R, template <class, int> class LinkOf>
 struct Launch {
   static constexpr auto kernel = lu_panel_kernel<E, W, R, LinkOf>;
-  static void run(Panel<E> p, LuPanelShape shape, const Start* start, Queue& q) {
-    const std::size_t most = allow_shared_memory(kernel, q.device(), "lu_panel"),
-                      of_rest = RestMemory<E, W>::bytes(p.A.cols), with_L = of_rest + KeptL<E, W, R>::bytes;
+  static LuPanelShape run(Panel<E> p, LuPanelShape shape, const Start* start, Queue& q) {
+    const std::size_t most = allow_shared_memory(kernel, q.device(), "lu_panel");
+    CUtensorMap map{};
+    // (The copy engine stores 16 bytes at least. A single block has no barrier that empties the multiprocessor's cache, which the
+    // copy engine passes by.)
+    if constexpr (RestUpdate<E, W, R, LinkOf>::can_copy_boxes) {
+      const View<double> numbers = as_numbers(p.A);
+      p.boxes = shape.boxes && p.A.cols > 2 * W && has_tensor_map(numbers) && numbers.rows % 2 == 0 &&
+                RestMemory<E, W>::bytes(p.A.cols, true) <= most && (shape.cluster || machine_of<E>().clusters);
+      if (p.boxes) map = tensor_map("lu_panel", numbers, Boxes<E, W>::box_numbers, Boxes<E, W>::box_columns);
+    }
+    const std::size_t of_rest = RestMemory<E, W>::bytes(p.A.cols, p.boxes), with_L = of_rest + KeptL<E, W, R>::bytes;
     // (a single block is not faster with it)
     p.keeps_L = shape.keeps_L && KeptL<E, W, R>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
     cudaLaunchConfig_t config{};
@@ -40,7 +84,10 @@ struct Launch {
     if (start != nullptr)
       add(cudaLaunchAttributeLaunchCompletionEvent).launchCompletionEvent = {static_cast<cudaEvent_t>(start->event()),
                                                                              0};
-    check(cudaLaunchKernelEx(&config, kernel, p), "lu_panel");
+    check(cudaLaunchKernelEx(&config, kernel, p, map), "lu_panel");
+    shape.keeps_L = p.keeps_L;
+    shape.boxes = p.boxes;
+    return shape;
   }
 };
 
@@ -48,19 +95,12 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-// The widths: rows of 128 bytes with up to four of them per thread fill half of the registers; taller panels have narrower
-// windows and more rows. Of real numbers 64 bytes are faster: the second team has time to spare there, and less is published.
-template <class E>
-constexpr int width_of(int rows) {
-  const int bytes = rows <= 4 ? 128 : rows == 8 ? 64 : 32;
-  return std::min(bytes, sizeof(E) == 4 ? 64 : 128) / static_cast<int>(sizeof(E));
-}
 template <class E, int R, template <class, int> class LinkOf>
 using LaunchOf = Launch<E, width_of<E>(R), R, LinkOf>;
 
 /// The shapes that exist: all others are slower for every number of rows (docs/design-notes.md).
 template <class E>
-void launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
+LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
   if (shape.blocks == 1) {
     if (shape.rows == 1) return LaunchOf<E, 1, BlockLink>::run(p, shape, start, q);
     if (shape.rows == 2) return LaunchOf<E, 2, BlockLink>::run(p, shape, start, q);
@@ -85,26 +125,6 @@ constexpr std::size_t slot_bytes = aligned(turns* max_blocks * sizeof(Slot<E, wi
 constexpr std::size_t counter_bytes = 256;
 static_assert(lu_panel_places_at + lu_panel_places * sizeof(std::int32_t) <= counter_bytes);
 static_assert(lu_panel_places >= max_cluster);
-
-/// What the shapes depend on, of the current device; asked once, since a factorization wants many shapes before it begins.
-struct Machine {
-  bool clusters = false;
-  int processors = 0;
-};
-template <class E>
-Machine machine_of() {
-  static std::mutex mutex;
-  static std::map<int, Machine> known;
-  int device = 0;
-  check(cudaGetDevice(&device), "lu_panel");
-  const std::lock_guard lock(mutex);
-  Machine& machine = known[device];
-  if (!machine.clusters) {  // no answer is remembered that may come from an error
-    machine.clusters = clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>);
-    check(cudaDeviceGetAttribute(&machine.processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
-  }
-  return machine;
-}
 
 }  // namespace devobj::cuda::lu
 
@@ -158,7 +178,7 @@ std::size_t lu_panel_workspace(std::int64_t cols) {
 }
 
 template <class T>
-void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
+LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
               void* workspace, LuPanelShape shape, const Start* start, Queue& q) {
   using namespace lu;
   using E = device_t<T>;
@@ -173,16 +193,18 @@ void lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int3
                    bytes + counter_bytes,
                    reinterpret_cast<unsigned*>(bytes),
                    reinterpret_cast<std::int32_t*>(bytes + lu_panel_places_at),
+                   false,
                    false};
-  launch_panel<E>(p, shape, start, q);
+  shape = launch_panel<E>(p, shape, start, q);
   q.launched("lu_panel");
+  return shape;
 }
 
 #define DEVOBJ_INSTANTIATE_LU_PANEL(T)                                                                    \
   template std::vector<LuPanelShape> lu_panel_shapes<T>(std::int64_t);                                    \
   template LuPanelShape lu_panel_shape<T>(std::int64_t, bool);                                            \
   template std::size_t lu_panel_workspace<T>(std::int64_t);                                               \
-  template void lu_panel<T>(View<T>, View<std::int32_t>, std::int64_t, std::int32_t*, RowExchange, void*, \
-                            LuPanelShape, const Start*, Queue&);
+  template LuPanelShape lu_panel<T>(View<T>, View<std::int32_t>, std::int64_t, std::int32_t*, RowExchange, void*, \
+                                    LuPanelShape, const Start*, Queue&);
 
 }  // namespace devobj::cuda

@@ -19,13 +19,13 @@
 // 1 / x is computed by another warp than the one that publishes the row. In a single block the warps publish, before the
 // barrier, and each of their lanes divides by its own candidate.
 //
-// Between sub-panels all blocks meet; the rows of most pivots are on their way to the second team by then. It computes
-// U12 = L11^-1 A12, in every block for itself; the first takes the next W columns, subtracts L21 U12 from them (in registers, or
-// of double on the tensor cores) and goes on; the second does so for the rest, whose columns come through a ring in shared
-// memory. At the end the rows are brought to their positions.
+// Between sub-panels all blocks meet, or the teams of each block, if the blocks send each other their rows of L11; the rows of most
+// pivots are on their way to the second team by then. It computes U12 = L11^-1 A12, in every block for itself; the first takes
+// the next W columns, subtracts L21 U12 from them (in registers, or of double on the tensor cores) and goes on; the second does
+// so for the rest, whose columns come through rings in shared memory. At the end the rows are brought to their positions.
 //
 // Memory order: L is written to A by the owner of the row; U, whose rows have left their places, to the workspace, by
-// position. The barrier between sub-panels makes all that the blocks wrote before it visible to all.
+// position. Where all blocks meet, what they wrote before is visible to all; what the second teams did, after updated() to these.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct Elimination {
   using Link = LinkOf<E, W>;
   using Shared = PanelShared<E, W, R, LinkOf>;
   using Kept = KeptL<E, W, R>;
-  static constexpr int early = chosen_early<Link, E, W, R>;
+  using Rest = RestUpdate<E, W, R, LinkOf>;
   static constexpr int words = sizeof(E) / 4;
   // Columns of L21 in registers at once: a power of two, since they divide W.
   static constexpr int columns_of_L =
@@ -228,14 +228,15 @@ struct Elimination {
     U_at += nb + 1;
   }
 
-  /// The sub-panel at c0 is done: tells the other team which rows are live, and meets all blocks.
+  /// The sub-panel at c0 is done: tells the other team which rows are live, and meets it, or all blocks.
   __device__ void leave(int c0) {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       const unsigned rows = __ballot_sync(all_lanes, position[r] >= c0 + W);
       if (lane == 0) shared.live[c0 / W % 2][r * warps + warp] = rows;
     }
-    link.boundary();
+    if (p.boxes) global_stores_before_copies();  // L
+    Rest::meet_between(link, p);
   }
 
   /// The window becomes A22 - L21 U12 in the w columns after the sub-panel at c0.
@@ -376,7 +377,7 @@ struct Elimination {
       for (; j < w; ++j) {
         eliminate<W / 2>(c0 + j, j + 1 < w);
         // one step later than need be: this team has met since (BlockLink::boundary)
-        if (early > 0 && j == early && c0 + W < nb) announce<Meeting::chosen>();
+        if (Rest::early > 0 && j == Rest::early && c0 + W < nb) announce<Meeting::chosen>();
       }
       if (c0 + W >= nb) break;
       leave(c0);
@@ -387,22 +388,27 @@ struct Elimination {
 };
 
 template <class E, int W, int R, template <class, int> class LinkOf>
-__global__ void __launch_bounds__(all_threads, 1) lu_panel_kernel(Panel<E> p) {
+__global__ void __launch_bounds__(all_threads, 1) lu_panel_kernel(Panel<E> p, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ PanelShared<E, W, R, LinkOf> shared;
-  LinkOf<E, W> link(shared.link, p);
+  using Link = LinkOf<E, W>;
+  Link::open(shared.link, p);
   // By what a thread's rows take. Together not more than were given to all at the start, 168 for each.
   constexpr int bytes_of_rows = R * W * static_cast<int>(sizeof(E));
   constexpr int more = bytes_of_rows > 384 ? 200 : bytes_of_rows > 256 ? 184 : 176, fewer = 3 * 168 - 2 * more;
+  // Each team has a link of its own: what one keeps in registers would otherwise be kept for the other too, and not in registers.
+  // No block leaves while others read its memory.
   if (threadIdx.x < threads) {
     take_registers<more>();
+    Link link(shared.link, p);
     Elimination<E, W, R, LinkOf>(p, shared, link).run();
+    if (link.blocks > 1) link.boundary();
   } else {
     leave_registers<fewer>();
-    RestUpdate<E, W, R, LinkOf>(p, shared, reinterpret_cast<E*>(bytes + (p.keeps_L ? KeptL<E, W, R>::bytes : 0)), link)
-        .run();
+    Link link(shared.link, p);
+    RestUpdate<E, W, R, LinkOf>(p, map, shared, bytes + (p.keeps_L ? KeptL<E, W, R>::bytes : 0), link).run();
+    if (link.blocks > 1) link.boundary();
   }
-  if (link.blocks > 1) link.boundary();  // no block leaves while others read its memory
 }
 
 }  // namespace devobj::cuda::lu

@@ -39,6 +39,13 @@ __device__ void announce() {
   asm volatile("bar.arrive %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting>) : "memory");
 }
 
+/// The teams of a block meet. One barrier would do. compute-sanitizer 2025.3 reports as hazards what one team stores just before it
+/// and the other reads after it (so in a program of forty lines), unless the team has met by itself.
+__device__ inline void meet_teams() {
+  if (threadIdx.x < threads) meet<Meeting::eliminating>();
+  meet<Meeting::all>();
+}
+
 /// What is published, in pieces of 16 bytes: a candidate, its row of the window, and what divides by it. The number of
 /// pieces is odd, so that the lanes of a warp read their candidates from different banks.
 template <class E, int W>
@@ -86,6 +93,7 @@ struct Panel {
   unsigned* arrived;     // the grid's barrier counter, zero at the start
   std::int32_t* places;  // gets the multiprocessors of a cluster
   bool keeps_L;          // each block keeps its rows of a sub-panel's L in shared memory
+  bool boxes;            // the rest's columns are copied as boxes
 };
 
 /// The pivots of a sub-panel whose rows the other team loads before all have been chosen; none where it has no time to spare or
@@ -94,23 +102,21 @@ struct Panel {
 template <class Link, class E, int W, int R>
 constexpr int chosen_early = !Link::loads_early || sizeof(E) == 16 || R > 2 ? 0 : W - W / 4;
 
+// A link has an open(), which all threads of all blocks call first.
+
 /// One block: its warps publish, each in a slot of its own.
 template <class E, int W>
 struct BlockLink {
-  static constexpr bool warps_publish = true, loads_early = sizeof(E) == 4;
+  static constexpr bool warps_publish = true, loads_early = sizeof(E) == 4, copies_boxes = false, sends_L11 = false;
   struct Shared {
     Slot<E, W> slots[turns][warps];
   };
   Shared& shared;
   static constexpr int blocks = 1, rank = 0;
+  __device__ static void open(Shared&, const Panel<E>&) {}
   __device__ BlockLink(Shared& memory, const Panel<E>&) : shared(kept_address(memory)) {}
 
-  /// One barrier would do. compute-sanitizer 2025.3 reports as hazards what one team stores just before it and the other
-  /// reads after it (so in a program of forty lines), unless the team has met by itself.
-  __device__ void boundary() {
-    if (threadIdx.x < threads) meet<Meeting::eliminating>();
-    meet<Meeting::all>();
-  }
+  __device__ void boundary() { meet_teams(); }
   /// By the team that updates: what it has stored is visible to it in all blocks.
   __device__ void updated() { meet<Meeting::updating>(); }
   __device__ Slot<E, W>& slot(int turn, int warp) { return shared.slots[turn][warp]; }
@@ -131,11 +137,11 @@ struct BlockLink {
 template <class E, int W>
 struct ClusterLink {
   using Slot = lu::Slot<E, W>;
-  static constexpr bool warps_publish = false, loads_early = true;
+  static constexpr bool warps_publish = false, loads_early = true, copies_boxes = two_words<E>, sends_L11 = true;
   struct Shared {
     Slot slots[turns][max_cluster];
     alignas(16) E row[W];
-    Mailbox boxes[turns];
+    Mailbox boxes[turns], of_L11;
     std::uint64_t updated;  // the barrier of updated()
   };
   Shared& shared;
@@ -143,21 +149,25 @@ struct ClusterLink {
   std::uint32_t slots, boxes;  // this block's place and the mailboxes in the block that this lane sends to
   int first, step;             // the lane's pieces
   unsigned parities = 0;       // of the mailboxes, a bit each
-  unsigned updates = 0;
-  __device__ ClusterLink(Shared& memory, const Panel<E>& panel)
+  unsigned updates = 0, triangles = 0;
+  __device__ static void open(Shared& memory, const Panel<E>& panel) {
+    const int blocks = gridDim.x;
+    if (threadIdx.x == 0) {
+      for (int i = cluster_rank(); i < lu_panel_places; i += blocks) panel.places[i] = multiprocessor();
+      barrier_init(shared_address(&memory.updated), blocks);
+      for (Mailbox& box : memory.boxes) open_mailbox(box);
+      open_mailbox(memory.of_L11);
+    }
+    cluster_arrive();
+    cluster_wait();
+  }
+  __device__ ClusterLink(Shared& memory, const Panel<E>&)
       : shared(kept_address(memory)), blocks(gridDim.x), rank(cluster_rank()) {
-    if (threadIdx.x == 0)
-      for (int i = rank; i < lu_panel_places; i += blocks) panel.places[i] = multiprocessor();
     const int lane = threadIdx.x % warp_size, to = lane % blocks;
     slots = remote_address(&memory.slots[0][rank], to);
     boxes = remote_address(&memory.boxes[0], to);
     step = warp_size / blocks;
     first = lane < step * blocks ? lane / blocks : INT_MAX / 2;  // lanes that are too many have none
-    if (threadIdx.x == 0) {
-      barrier_init(shared_address(&memory.updated), blocks);
-      for (Mailbox& box : memory.boxes) open_mailbox(box);
-    }
-    boundary();
   }
   __device__ void boundary() {
     cluster_arrive();
@@ -170,6 +180,13 @@ struct ClusterLink {
     if (to < blocks) barrier_release_at(barrier, to);
     barrier_acquire(barrier, updates++ % 2);
   }
+  /// By one thread of each block: L11 has so many bytes.
+  __device__ void expect_L11(int bytes) { expect_bytes(shared.of_L11, bytes); }
+  /// An element of L11 to a place in block `to`.
+  __device__ void send_L11(const E* place, E value, int to) {
+    send(remote_address(place, to), value, remote_address(&shared.of_L11, to));
+  }
+  __device__ void wait_for_L11() { wait_for_bytes(shared.of_L11, triangles++ % 2); }
   __device__ E* stage() { return shared.row; }
   /// By one warp: candidate and staged row, of which `live` elements, become this block's slot everywhere.
   template <int live>
@@ -222,7 +239,7 @@ struct ClusterLink {
 template <class E, int W>
 struct GridLink {
   using Slot = lu::Slot<E, W>;
-  static constexpr bool warps_publish = false, loads_early = false;
+  static constexpr bool warps_publish = false, loads_early = false, copies_boxes = two_words<E>, sends_L11 = false;
   struct Shared {
     Slot chosen;
     alignas(16) E row[W];
@@ -232,6 +249,7 @@ struct GridLink {
   Slot* slots;
   unsigned* arrived;
   unsigned target = 0;
+  __device__ static void open(Shared&, const Panel<E>&) {}
   __device__ GridLink(Shared& memory, const Panel<E>& p)
       : shared(kept_address(memory)),
         blocks(gridDim.x),

@@ -2,23 +2,14 @@
 // while the other team eliminates that.
 //
 // A pass takes `updating` rows. Their part of L21 stays in registers; columns come in groups through a ring in shared memory,
-// in which every thread finds its own elements; U12 is in shared memory too.
+// in which every thread finds its own elements (as boxes: lu_panel_boxes.cuh); U12 is in shared memory too.
 #pragma once
 
 #include <cuda_pipeline.h>
 
-#include <algorithm>
-#include <type_traits>
-
-#include "kernels/cuda/kept_in_cache.cuh"
-#include "kernels/cuda/lu_panel_links.cuh"
+#include "kernels/cuda/lu_panel_boxes.cuh"
 
 namespace devobj::cuda::lu {
-
-/// Whether the columns of a panel are to stay in the L2 cache beside a product that passes through it. For other types it
-/// changed nothing (docs/design-notes.md).
-template <class E>
-constexpr bool keeps_panel = sizeof(E) == 16;
 
 /// What the threads of a block share.
 template <class E, int W, int R, template <class, int> class LinkOf>
@@ -33,117 +24,24 @@ struct PanelShared {
   alignas(16) E next_U[W][W + (std::is_same_v<E, double> ? 4 : 0)];
 };
 
-// How a pass is multiplied. In a group of `columns` columns a thread has rows x width elements: the rows from row(thread) in
-// steps of row_step, the columns from column(thread) on; x(i, j) is x[i * width + j].
-
-/// 16 bytes of shared memory, in the order in which the program says so: without it the compiler goes column by column in
-/// subtract(), and waits for every sum.
-template <class Piece>
-__device__ Piece load_in_order(const void* from) {
-  static_assert(sizeof(Piece) == 16);
-  int4 words;
-  asm volatile("ld.volatile.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-               : "r"(shared_address(from))
-               : "memory");
-  Piece piece;
-  memcpy(&piece, &words, sizeof piece);
-  return piece;
-}
-
-/// A thread with one row of the pass and all columns of the group.
-template <class E, int W>
-struct RowTile {
-  static constexpr int columns = std::max(32 / static_cast<int>(sizeof(E)), 4);
-  static constexpr int rows = 1, row_step = 1, width = columns, elements = rows * width;
-  static constexpr int stride = W;  // elements from one column of U12 to the next
-  E L[W];
-
-  __device__ static int row(int thread) { return thread; }
-  __device__ static int column(int) { return 0; }
-
-  /// L21; `first` is its row row(thread).
-  __device__ void load(const E* first, const bool (&here)[rows], std::int64_t ld, int) {
-#pragma unroll
-    for (int k = 0; k < W; ++k) L[k] = here[0] ? first[k * ld] : E{};
-  }
-  /// x -= L U, U by columns in shared memory
-  __device__ void subtract(E (&x)[elements], const E* U, int) const {
-    constexpr int at_once = 16 / sizeof(E);
-    struct alignas(16) Piece {
-      E of[at_once];
-    };
-#pragma unroll
-    for (int k = 0; k < W; k += at_once) {
-      Piece u[columns];
-#pragma unroll
-      for (int j = 0; j < columns; ++j) u[j] = load_in_order<Piece>(U + j * stride + k);
-#pragma unroll
-      for (int i = 0; i < at_once; ++i)
-#pragma unroll
-        for (int j = 0; j < columns; ++j) x[j] = minus_product(x[j], L[k + i], u[j].of[i]);
-    }
-  }
-};
-
-/// Double precision by tensor cores: four tiles of 8 x 8 numbers to a warp, in steps of depth 4. A complex product is a
-/// real one: the row (re, im) of L by the columns (re, -im) and (im, re) of U.
-template <class E, int W>
-struct TensorTile {
-  static constexpr int parts = sizeof(E) / sizeof(double), depth = 4, steps = W * parts / depth;
-  static constexpr int columns = 8 / parts, rows = 4, row_step = 8, width = 2 / parts, elements = rows * width;
-  static constexpr int stride = W + depth / parts;  // so that the columns of U12 begin in different banks
-  double L[rows][steps];                            // negative
-
-  __device__ static int row(int thread) { return thread / warp_size * warp_size + thread % warp_size / 4; }
-  __device__ static int column(int thread) { return thread % 4 * width; }
-
-  __device__ void load(const E* first, const bool (&here)[rows], std::int64_t ld, int thread) {
-    const int k = thread % 4;
-#pragma unroll
-    for (int i = 0; i < rows; ++i)
-#pragma unroll
-      for (int s = 0; s < steps; ++s) {
-        const E* from = first + i * row_step + (s * depth + k) / parts * ld;
-        L[i][s] = here[i] ? -load_kept<keeps_panel<E>>(reinterpret_cast<const double*>(from) + k % parts) : 0.0;
-      }
-  }
-  __device__ void subtract(E (&x)[elements], const E* U, int thread) const {
-    const int k = thread % 4, n = thread % warp_size / 4;
-    const double* u = reinterpret_cast<const double*>(U + n / parts * stride + k / parts) + (k + n) % parts;
-    const bool minus = k % parts > n % parts;
-#pragma unroll
-    for (int s = 0; s < steps; ++s) {
-      const double us = minus ? -u[s * depth] : u[s * depth];
-#pragma unroll
-      for (int i = 0; i < rows; ++i) {
-        double* numbers = reinterpret_cast<double*>(&x[i * width]);
-        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                     : "+d"(numbers[0]), "+d"(numbers[1])
-                     : "d"(L[i][s]), "d"(us));
-      }
-    }
-  }
-};
-
-template <class E, int W>
-using Tile = std::conditional_t<two_words<E>, TensorTile<E, W>, RowTile<E, W>>;
-
-/// The dynamic shared memory of the team: a ring of groups, of 32 KiB, then U12 by columns.
+/// The dynamic shared memory of the team: a ring of groups, of 32 KiB, or the warps' rings, then U12 by columns.
 template <class E, int W>
 struct RestMemory {
   static constexpr int group = Tile<E, W>::elements * updating;  // elements
   static constexpr int groups = 32 * 1024 / (group * static_cast<int>(sizeof(E)));
+  __host__ __device__ static constexpr int of_ring(bool boxes) {
+    return boxes ? Boxes<E, W>::bytes : groups * group * static_cast<int>(sizeof(E));
+  }
   /// Bytes for a panel of nb columns.
-  static std::size_t bytes(std::int64_t nb) {
-    constexpr std::int64_t columns = Tile<E, W>::columns;
+  static std::size_t bytes(std::int64_t nb, bool boxes) {
+    constexpr std::int64_t columns = Boxes<E, W>::box_columns;
     const std::int64_t rest = nb - 2 * W;
-    return rest <= 0 ? 0 : (groups * group + ceil_div(rest, columns) * columns * Tile<E, W>::stride) * sizeof(E);
+    return rest <= 0 ? 0 : of_ring(boxes) + ceil_div(rest, columns) * columns * Tile<E, W>::stride * sizeof(E);
   }
 };
 
-/// Before that, of double and if there is room: a block's part of the present sub-panel's L, for the tensor cores. Complex
-/// numbers, and more than two rows per thread, are not faster so.
+/// Before that, of double and if there is room: a block's part of the present sub-panel's L, for the tensor cores; a block with one
+/// row per thread sends rows of L11 from it. Not for complex numbers, nor for more than two rows per thread, which are not faster so.
 template <class E, int W, int R>
 struct KeptL {
   static constexpr bool possible = std::is_same_v<E, double> && R <= 2;
@@ -162,19 +60,43 @@ struct RestUpdate {
   using Shared = PanelShared<E, W, R, LinkOf>;
   using Memory = RestMemory<E, W>;
   using Tile = lu::Tile<E, W>;
+  using Boxes = lu::Boxes<E, W>;
+  using Kept = KeptL<E, W, R>;
+  static constexpr int early = chosen_early<Link, E, W, R>;
+  static constexpr bool few_registers = R >= 4;  // since the rows of the other team have so many
+  static constexpr bool can_copy_boxes = Link::copies_boxes && R * sizeof(E) < 64;  // else slower
+  static constexpr bool can_send = Link::sends_L11 && Kept::possible && R == 1;     // with two no faster
+  // What other blocks' second teams have stored is visible to this block's, in A12, and what its own has, to the first team, by
+  // updated() then: acquiring at a barrier of the cluster empties the multiprocessor's cache.
+  static_assert(!can_send || early > 0);
+
+  /// Whether L11 is sent from block to block: then they need not meet between two sub-panels.
+  __device__ static bool sends(const Panel<E>& p) { return can_send && p.keeps_L; }
+  /// By both teams, between two sub-panels.
+  __device__ static void meet_between(Link& link, const Panel<E>& p) {
+    if (sends(p))
+      meet_teams();
+    else
+      link.boundary();
+  }
 
   const Panel<E>& p;
+  const CUtensorMap& map;  // of the panel, if p.boxes
   Shared& shared;
   Link& link;
+  unsigned char* const memory;
   E *ring, *U12;
   const int nb, thread;
 
-  __device__ RestUpdate(const Panel<E>& panel, Shared& memory, E* columns, Link& blocks)
+  __device__ RestUpdate(const Panel<E>& panel, const CUtensorMap& map_of_panel, Shared& of_block,
+                        unsigned char* of_team, Link& blocks)
       : p(panel),
-        shared(memory),
+        map(map_of_panel),
+        shared(of_block),
         link(blocks),
-        ring(columns),
-        U12(columns + Memory::groups * Memory::group),
+        memory(of_team),
+        ring(reinterpret_cast<E*>(of_team)),
+        U12(reinterpret_cast<E*>(of_team + Memory::of_ring(panel.boxes))),
         nb(static_cast<int>(panel.A.cols)),
         thread(static_cast<int>(threadIdx.x) - threads) {}
 
@@ -186,19 +108,32 @@ struct RestUpdate {
 #pragma unroll
     for (int i = begin; i < end; ++i) x[i] = here ? column[shared.source[c0 + i]] : E{};
   }
-  /// L11, zero on the diagonal and above it.
+  /// L11 below its diagonal.
   __device__ void load_L11(int c0) {
     static_assert(updating % W == 0);
     constexpr int at_once = updating / W;  // columns
     const int i = thread % W;
     const E* from = kept(&p.A(shared.source[c0 + i], c0 + thread / W));
 #pragma unroll
-    for (int k = thread / W; k < W; k += at_once, from += at_once * p.A.ld) shared.L11[k][i] = k < i ? *from : E{};
+    for (int k = thread / W; k < W; k += at_once, from += at_once * p.A.ld)
+      if (k < i) shared.L11[k][i] = *from;
+  }
+
+  static constexpr int L11_bytes = W * (W - 1) / 2 * static_cast<int>(sizeof(E));
+  /// The rows of L11, left of its diagonal, of those pivots that are this block's, to all blocks.
+  template <int begin, int end>
+  __device__ void send_L11(int c0) {
+    const int k = kept(thread % W);  // else the addresses that follow from it would fill registers meanwhile
+    for (int i = begin; i < end; ++i) {
+      const int row = shared.source[c0 + i] - link.rank * R * threads;
+      if (row < 0 || row >= R * threads || k >= i) continue;
+      const E l = Kept::column(k)[row];
+      for (int to = thread / W; to < link.blocks; to += updating / W) link.send_L11(&shared.L11[k][i], l, to);
+    }
   }
 
   /// U12 = L11^-1 A12 for all columns from c0 + W on; those of the next sub-panel are for the other team. x has the first `early`
   /// rows of A12 in the column of each thread.
-  template <int early>
   __device__ void solve(E (&x)[W], int c0) {
     const int rest = nb - c0 - W;
     for (int first = 0; first < rest; first += updating) {
@@ -208,8 +143,15 @@ struct RestUpdate {
       else
         load_rows<0, W>(x, c0, c);
       if (first == 0) {
-        load_L11(c0);
-        meet<Meeting::updating>();
+        if (sends(p)) {
+          if constexpr (can_send) {
+            send_L11<early, W>(c0);
+            link.wait_for_L11();
+          }
+        } else {
+          load_L11(c0);
+          meet<Meeting::updating>();
+        }
       }
 #pragma unroll
       for (int k = 0; k < W - 1; ++k) {
@@ -274,7 +216,13 @@ struct RestUpdate {
       };
       for (int i = 0; i < ahead; ++i) fetch();
       Tile tile;
-      tile.load(L, here, ld, thread);
+      tile.load(
+          [&](int i, int k, int part) {
+            using Number = typename Tile::Number;
+            const auto* const from = reinterpret_cast<const Number*>(L + (i * Tile::row_step + k * ld)) + part;
+            return here[i] ? load_kept<keeps_panel<E>>(from) : Number{};
+          },
+          thread);
 #pragma unroll 1
       for (int c = 0; c < rest; c += Tile::columns) {
         fetch();
@@ -283,7 +231,7 @@ struct RestUpdate {
         const E* const slot = place(used++);
 #pragma unroll
         for (int e = 0; e < Tile::elements; ++e) x[e] = slot[e * updating];
-        tile.subtract(x, U12 + c * Tile::stride, thread);
+        tile.template subtract<few_registers>(x, U12 + c * Tile::stride, thread);
         each(to, rest - c, [&](int e, E* a) { store_kept<keeps_panel<E>>(a, x[e]); });
         to += next_group;
       }
@@ -291,7 +239,16 @@ struct RestUpdate {
   }
 
   __device__ void run() {
-    constexpr int early = chosen_early<Link, E, W, R>;
+    if constexpr (can_copy_boxes)
+      if (p.boxes) {
+        Boxes boxes(p.A, map, memory, link.rank * R * threads, R * threads, thread);
+        boxes.copy_ahead(2 * W);
+        return run([&](int c0) { boxes.template update<few_registers>(c0, shared.live[c0 / W % 2], U12); });
+      }
+    run([&](int c0) { update(c0); });
+  }
+  template <class Update>
+  __device__ void run(Update update_rest) {
     for (int c0 = 0; c0 + W < nb; c0 += W) {
       E x[W];
       if constexpr (early > 0) {
@@ -299,9 +256,14 @@ struct RestUpdate {
         meet<Meeting::chosen>();
         load_rows<0, early>(x, c0, thread);
       }
-      link.boundary();
-      solve<early>(x, c0);
-      update(c0);
+      if constexpr (can_send)
+        if (sends(p)) {
+          if (thread == 0) link.expect_L11(L11_bytes);
+          send_L11<0, early>(c0);
+        }
+      meet_between(link, p);
+      solve(x, c0);
+      update_rest(c0);
     }
     link.boundary();  // the rows are placed by the other team
   }

@@ -194,7 +194,7 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
     load_C(p, g.sign,
            memory_of_C + warp_row * warp_boxes * C_box_bytes<Product> +
                warp_col * 8 * warp_eights<Product> * column_bytes);
-    loads_before_copies();
+    shared_before_copies();
     __syncwarp();
     if (lane == 0) barrier_arrive(at.read + 8 * group);
     barrier_wait(ring.filled + 8 * stage, parity);

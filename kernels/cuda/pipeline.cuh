@@ -58,10 +58,16 @@ __device__ __forceinline__ void barrier_acquire(std::uint32_t barrier, int parit
 #endif
 }
 /// By the threads that have read shared memory, before an arrival that lets a copy overwrite it: an arrival does not wait
-/// for loads that are under way.
-__device__ __forceinline__ void loads_before_copies() {
+/// for loads that are under way. By those that have written it, before a copy reads it.
+__device__ __forceinline__ void shared_before_copies() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+/// Before copies of global memory that threads have written.
+__device__ __forceinline__ void global_stores_before_copies() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.global;" ::: "memory");
 #endif
 }
 /// An arrival that says how many bytes the barrier also waits for.
@@ -159,6 +165,34 @@ __device__ __forceinline__ void box_copy(std::uint32_t to, const CUtensorMap& ma
       "%3}], [%4], %5;" ::"r"(to),
       "l"(&map), "r"(row), "r"(col), "r"(barrier), "l"(policy)
       : "memory");
+#endif
+}
+/// From shared memory to what lies in the matrix, in the group of copies that the thread ends next.
+__device__ __forceinline__ void box_store(std::uint32_t from, const CUtensorMap& map, int row, int col,
+                                          std::uint64_t policy) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(&map),
+      "r"(row), "r"(col), "r"(from), "l"(policy)
+      : "memory");
+#endif
+}
+__device__ __forceinline__ void stores_end() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+#endif
+}
+/// Until all of the thread's groups but so many have read shared memory.
+template <int groups>
+__device__ __forceinline__ void stores_read() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory");
+#endif
+}
+/// Until all that the thread has stored is in global memory.
+__device__ __forceinline__ void stores_done() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 #endif
 }
 /// To the same place of the cluster's blocks in the mask, each counted by its own barrier.

@@ -16,8 +16,9 @@ inline bool has_tensor_map(View<double> X) {
   return is_aligned(X.data) && X.ld % 2 == 0 && X.ld < (std::int64_t(1) << 36);
 }
 
-/// The boxes of X, box_rows x box_cols, columns of 128 bytes (box_rows == 16) below each other. What lies outside of X is zero.
-/// In each 1024 bytes, which begin at a multiple of 1024, 16-byte piece p of column c is at piece p ^ (c % 8).
+/// The boxes of X, box_rows x box_cols, columns of 128 bytes (box_rows == 16) below each other. What lies outside of X is zero,
+/// and is not stored, but for what is in the last 16 bytes of a column that ends within them. In each 1024 bytes, which begin at a
+/// multiple of 1024, 16-byte piece p of column c is at piece p ^ (c % 8).
 inline CUtensorMap tensor_map(const char* routine, View<double> X, int box_rows, int box_cols) {
   using Encode = decltype(&cuTensorMapEncodeTiled);
   static const Encode encode = [] {

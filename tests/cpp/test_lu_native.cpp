@@ -18,7 +18,8 @@ INSTANTIATE_TEST_SUITE_P(On, LuNative,
 
 std::string name_of(const cuda::LuPanelShape& shape, std::int64_t m, std::int64_t n) {
   return shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.rows) +
-         " rows per thread" + (shape.cluster ? ", cluster" : ", grid");
+         " rows per thread" + (shape.cluster ? ", cluster" : ", grid") + (shape.keeps_L ? "" : ", L not kept") +
+         (shape.boxes ? "" : ", no boxes");
 }
 
 /// All that there are, and the one beside products, of which blocks may have no rows.
@@ -27,21 +28,23 @@ std::vector<cuda::LuPanelShape> shapes_for(std::int64_t m) {
   std::vector<cuda::LuPanelShape> shapes;
   if constexpr (cuda_built) {
     shapes = cuda::lu_panel_shapes<T>(m);
-    for (std::size_t i = 0, count = shapes.size(); i < count; ++i) {
-      shapes.push_back(shapes[i]);
-      shapes.back().keeps_L = false;
-    }
+    for (std::size_t i = 0, count = shapes.size(); i < count; ++i)
+      for (const auto& [keeps_L, boxes] : {std::pair{false, true}, {true, false}, {false, false}}) {
+        shapes.push_back(shapes[i]);
+        shapes.back().keeps_L = keeps_L;
+        shapes.back().boxes = boxes;
+      }
     shapes.push_back(cuda::lu_panel_shape<T>(m, true));
   }
   return shapes;
 }
 
 template <class T>
-void factor_panel(const cuda::LuPanelShape& shape, View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info,
+cuda::LuPanelShape factor_panel(const cuda::LuPanelShape& shape, View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info,
                   Queue& q) {
   Matrix<std::int32_t> lists(A.cols, 2, q);
   const Storage workspace(cuda::lu_panel_workspace<T>(A.cols), q);
-  cuda::lu_panel(A, ipiv, 0, info.data, {lists.view().data, lists.view().data + A.cols, A.cols},
+  return cuda::lu_panel(A, ipiv, 0, info.data, {lists.view().data, lists.view().data + A.cols, A.cols},
                  const_cast<void*>(workspace.data()), shape, nullptr, q);
 }
 
@@ -69,6 +72,50 @@ TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
             EXPECT_LE(lu_residual(A, LuFactors<T>{LU, lapack.pivots, 0}), residual_bound) << what;
           }
           expect_same(LU, first, what);
+        }
+      }
+    }
+  });
+}
+
+/// The same where all columns begin and end at multiples of 16 bytes, which the copy engine needs; what is around the panel stays.
+TEST_P(LuNative, PanelsForTheCopyEngine) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built) {
+      const bool hopper = cuda::gemm_overlapped_usable(q().device()), in_double = sizeof(real_t<T>) == 8;
+      using Size = std::pair<std::int64_t, std::int64_t>;
+      for (auto [m, n] : {Size{1000, 77}, {1060, 80}, {4004, 128}, {6000, 49}, {9000, 129}, {700, 256}}) {
+        const Dense<T> A = random<T>(m, n, 18);
+        const LuFactors<T> lapack = lapack_lu(A);
+        Dense<T> first;
+        int boxes = 0, keep_L = 0;
+        for (const cuda::LuPanelShape& shape : shapes_for<T>(m)) {
+          const std::string what = name_of(shape, m, n);
+          constexpr std::int64_t around = 4, right = 20;
+          Matrix<T> whole(m + 2 * around, n + right, q());
+          laset<T>(Uplo::General, 7, 7, whole, q());
+          const View<T> panel = whole({around, around + m}, {0, n});
+          to_device<T>({A.data(), m, n, m}, panel, q());
+          Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
+          const cuda::LuPanelShape used = factor_panel<T>(shape, panel, ipiv.view(), info, q());
+          boxes += used.boxes;
+          keep_L += used.keeps_L;
+          expect_same(download<std::int32_t>(ipiv, q()), lapack.pivots, what + ": pivots");
+          const Dense<T> LU = download<T>(panel, q());
+          if (first.size() == 0) {
+            first = LU;
+            EXPECT_LE(lu_residual(A, LuFactors<T>{LU, lapack.pivots, 0}), residual_bound) << what;
+          }
+          expect_same(LU, first, what);
+          for (const View<T>& border :
+               {whole({0, around}, {0, n}), whole({around + m, m + 2 * around}, {0, n}), whole({0, m}, {n, n + right})}) {
+            const Dense<T> elements = download<T>(border, q());
+            for (std::int64_t e = 0; e < elements.size(); ++e) ASSERT_EQ(elements[e], T(7)) << what;
+          }
+        }
+        EXPECT_EQ(boxes > 0, hopper && in_double) << shape_name(m, n);
+        if (hopper) {
+          EXPECT_EQ(keep_L > 0, (std::is_same_v<T, double>)) << shape_name(m, n);
         }
       }
     }
@@ -226,7 +273,7 @@ TEST_P(LuNative, WideBlocks) {
       Matrix<T> rest(n, 1, q());
       copy<T>(b, rest, q());
       gemv<T>(Op::NoTrans, T(-1), A, x, T(1), rest, q());
-      // a block that is not updated, or other rows exchanged, leaves about 1 instead of rounding errors
+      // a block that is not updated, or other rows exchanged, leaves about as much as b instead of rounding errors
       EXPECT_LE(lange<T>(Norm::Max, rest, q()), (single ? 1e-2 : 1e-8) * size) << "blocks of " << options.block;
     }
   });

@@ -1,0 +1,121 @@
+// How the team of a lu_panel block that updates multiplies: what a thread has of a group of columns and of L21.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/cuda/kept_in_cache.cuh"
+#include "kernels/cuda/lu_panel_links.cuh"
+#include "kernels/cuda/tensor_double.cuh"
+
+namespace devobj::cuda::lu {
+
+/// Whether the columns of a panel are to stay in the L2 cache beside a product that passes through it. For other types it
+/// changed nothing (docs/design-notes.md).
+template <class E>
+constexpr bool keeps_panel = sizeof(E) == 16;
+
+// How a pass is multiplied. In a group of `columns` columns a thread has rows x width elements: the rows from row(thread) in
+// steps of row_step, the columns from column(thread) on; x(i, j) is x[i * width + j].
+
+/// 16 bytes of shared memory, in the order in which the program says so: without it the compiler goes column by column in
+/// subtract(), and waits for every sum.
+template <class Piece>
+__device__ Piece load_in_order(const void* from) {
+  static_assert(sizeof(Piece) == 16);
+  int4 words;
+  asm volatile("ld.volatile.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "r"(shared_address(from))
+               : "memory");
+  Piece piece;
+  memcpy(&piece, &words, sizeof piece);
+  return piece;
+}
+
+/// A thread with one row of the pass and all columns of the group.
+template <class E, int W>
+struct RowTile {
+  static constexpr int columns = std::max(32 / static_cast<int>(sizeof(E)), 4);
+  static constexpr int rows = 1, row_step = 1, width = columns, elements = rows * width;
+  static constexpr int stride = W;  // elements from one column of U12 to the next
+  using Number = E;                 // of L21
+  E L[W];
+
+  __device__ static int row(int thread) { return thread; }
+  __device__ static int column(int) { return 0; }
+
+  /// L21: number(i, k, part) has the part of the element in the thread's row i, column k.
+  template <class Load>
+  __device__ void load(Load number, int) {
+#pragma unroll
+    for (int k = 0; k < W; ++k) L[k] = number(0, k, 0);
+  }
+  /// x -= L U, U by columns in shared memory
+  template <bool>
+  __device__ void subtract(E (&x)[elements], const E* U, int) const {
+    constexpr int at_once = 16 / sizeof(E);
+    struct alignas(16) Piece {
+      E of[at_once];
+    };
+#pragma unroll
+    for (int k = 0; k < W; k += at_once) {
+      Piece u[columns];
+#pragma unroll
+      for (int j = 0; j < columns; ++j) u[j] = load_in_order<Piece>(U + j * stride + k);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i)
+#pragma unroll
+        for (int j = 0; j < columns; ++j) x[j] = minus_product(x[j], L[k + i], u[j].of[i]);
+    }
+  }
+};
+
+/// Double precision by tensor cores: four tiles of 8 x 8 numbers to a warp, in steps of depth 4. A complex product is a
+/// real one: the row (re, im) of L by the columns (re, -im) and (im, re) of U.
+template <class E, int W>
+struct TensorTile {
+  static constexpr int parts = sizeof(E) / sizeof(double), depth = 4, steps = W * parts / depth;
+  static constexpr int columns = 8 / parts, rows = 4, row_step = 8, width = 2 / parts, elements = rows * width;
+  static constexpr int stride = W + depth / parts;  // so that the columns of U12 begin in different banks
+  using Number = double;
+  double L[rows][steps];  // negative
+
+  __device__ static int row(int thread) { return thread / warp_size * warp_size + thread % warp_size / 4; }
+  __device__ static int column(int thread) { return thread % 4 * width; }
+
+  template <class Load>
+  __device__ void load(Load number, int thread) {
+    const int k = thread % 4;
+#pragma unroll
+    for (int i = 0; i < rows; ++i)
+#pragma unroll
+      for (int s = 0; s < steps; ++s) L[i][s] = -number(i, (s * depth + k) / parts, k % parts);
+  }
+  /// The larger product is faster, but the compiler has more in registers then.
+  template <bool few_registers>
+  __device__ void subtract(E (&x)[elements], const E* U, int thread) const {
+    const int k = thread % 4, n = thread % warp_size / 4;
+    const double* u = reinterpret_cast<const double*>(U + n / parts * stride + k / parts) + (k + n) % parts;
+    const bool minus = k % parts > n % parts;
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+      const double us = minus ? -u[s * depth] : u[s * depth];
+#pragma unroll
+      for (int i = 0; i < rows; i += 2) {
+        auto& two_rows = reinterpret_cast<double(&)[4]>(x[i * width]);
+        if constexpr (few_registers) {
+          multiply_8x4x8(reinterpret_cast<double(&)[2]>(two_rows[0]), L[i][s], us);
+          multiply_8x4x8(reinterpret_cast<double(&)[2]>(two_rows[2]), L[i + 1][s], us);
+        } else {
+          multiply_16x4x8(two_rows, L[i][s], L[i + 1][s], us);
+        }
+      }
+    }
+  }
+};
+
+template <class E, int W>
+using Tile = std::conditional_t<two_words<E>, TensorTile<E, W>, RowTile<E, W>>;
+
+}  // namespace devobj::cuda::lu
