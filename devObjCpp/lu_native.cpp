@@ -32,7 +32,7 @@
 #include "devobj/matrix.hpp"
 #include "kernels/device.hpp"
 #include "kernels/native.hpp"
-#include "products_by_parts.hpp"
+#include "lu_native_products.hpp"
 #include "tuning.hpp"
 
 namespace devobj {
@@ -40,14 +40,6 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
-// Rows and columns from which an update in double precision is by gemm_overlapped if it is aligned (else: unaligned_least), and
-// the depths up to which it is: where its blocks come and go, and, for the update of the rest, where they stay and leave
-// multiprocessors to the panels, as many as a cluster has.
-constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256, overlapped_most_depth_staying = 1024;
-// Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but the residual is smaller by a
-// tenth to a fifth than with cuBLAS's products. If they are not aligned, a copy is factored.
-constexpr std::int64_t small = 1024, overlapped_least_small = 64;
-constexpr int panel_multiprocessors = cuda::lu_panel_places;
 // Order from which the block after the next of a column-major matrix is updated on a queue of its own.
 constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000;
 // Elements of the columns that have pivots, from which the exchanges of those left of each block of a column-major matrix are put
@@ -59,27 +51,24 @@ template <class T>
 class NativeLu {
  public:
   NativeLu(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options)
-      : A_(A), ipiv_(ipiv), info_(info), q_(q), m_(A.rows), n_(A.cols), k_(std::min(A.rows, A.cols)) {
-    by_rows_ = m_ == n_ && n_ >= by_rows_least;
-    solve_rows_ = cuda::exchange_solve_rows<T>(q);
-    // complex matrices by three real products, unless math is strict
-    if constexpr (std::is_same_v<T, double>) spares_ = cuda::gemm_overlapped_usable(q.device());
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-      spares_ = !strict_math(options.math) && cuda::gemm_3m_overlapped_possible(A, q);
+      : A_(A),
+        ipiv_(ipiv),
+        info_(info),
+        q_(q),
+        m_(A.rows),
+        n_(A.cols),
+        k_(std::min(A.rows, A.cols)),
+        by_rows_(m_ == n_ && n_ >= by_rows_least),
+        solve_rows_(cuda::exchange_solve_rows<T>(q)),
+        products_(A, by_rows_, options.math, q) {
     const TuningTable& table = tuning_of(q);
     const std::int64_t most =
         by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max;
-    // the table is of matrices whose products go at their full rate
-    bool slow_products = false;
-    if constexpr (single) {
-      const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
-      slow_products = !strict_math(options.math) && !cuda::gemm_by_parts_at_full_rate(real, q);
-    }
     for (std::int64_t j = 0; j < k_; j = blocks_.back().columns.end) {
       BlockSizes sizes{options.block, options.inner_block};
       if (options.block <= 0) {
         sizes = blocks_for(table, m_ - j, n_ - j);
-        if (slow_products && k_ - j >= least) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
+        if (products_.slow(k_ - j)) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
       std::int64_t width = std::min(sizes.block, k_ - j);
@@ -91,22 +80,12 @@ class NativeLu {
       nb_ = std::max(nb_, width);
       inner_ = std::max(inner_, inner);
     }
-    const std::int64_t rest = k_ - blocks_[0].columns.size();  // at most
-    by_three_ = is_complex<T> && spares_ && rest >= by_three_least;
-    by_parts_ = !by_three_ && by_parts_pays(rest, options.math);
-    if constexpr (std::is_same_v<T, double>) {
-      const bool is_small = std::max(m_, n_) <= small, is_aligned = cuda::gemm_overlapped_aligned(A_, A_, A_);
-      if (is_small) overlapped_least_ = overlapped_least_small;
-      overlapped_ = spares_ && rest >= overlapped_least_;
-      overlapped_copies_ = overlapped_ && rest >= unaligned_least && !is_aligned;
-      if (overlapped_ && is_small && !is_aligned)
-        aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
-    }
+    products_.choose(k_ - blocks_[0].columns.size(), nb_);
+    if (products_.wants_copy()) aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
     const std::size_t panel = aligned(cuda::lu_panel_workspace<T>(inner_));
-    const std::size_t products =
-        by_three_ || by_parts_ || overlapped_copies_ ? product_workspace(m_ - k_ + rest, n_ - k_ + rest, nb_) : 0;
+    const std::size_t products = products_.workspace_bytes();
     copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
     if constexpr (!single)
@@ -123,8 +102,9 @@ class NativeLu {
     counts_ = displaced_to_ + k_;
     panel_workspace_ = memory + lists;
     copies_ = reinterpret_cast<T*>(memory + lists + panel);
-    product_workspace_ = memory + lists + panel + copies_of_blocks;
-    streams_ = product_workspace_ + products;
+    unsigned char* const product_workspace = memory + lists + panel + copies_of_blocks;
+    products_.use(product_workspace, cuda::lu_panel_places_in(panel_workspace_), counts_);
+    streams_ = product_workspace + products;
     aligned_.data = reinterpret_cast<T*>(streams_ + streams_size_);
     left_workspace_ = streams_ + streams_size_ + aligned_copy;
   }
@@ -174,7 +154,8 @@ class NativeLu {
 
   Block block_of(Range K, std::int64_t inner) const {
     const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
-    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin, spares_), cuda::lu_panel_shape<T>(m_ - last, spares_)};
+    const bool beside = products_.leave_multiprocessors();
+    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin, beside), cuda::lu_panel_shape<T>(m_ - last, beside)};
   }
 
   /// The matrix, or columns of it, as they lie: (rows, columns) of the matrix are `data` from its first row and column on,
@@ -371,78 +352,34 @@ class NativeLu {
   /// A(rows, columns) -= L(rows, K) A(K, columns)
   void subtract(const Place& L, const Place& A, Range K, Range rows, Range columns, Queue& q, bool of_rest) {
     if (rows.size() <= 0) return;
-    const View<T> L21 = L(rows, K), U = A(K, columns), result = A(rows, columns);
-    // row-major: the product of the transposes
-    const View<T> left = A.by_rows ? U : L21, right = A.by_rows ? L21 : U;
-    const Side guarded = A.by_rows ? Side::Left : Side::Right;  // U may have small columns
-    const bool stays = of_rest && panels_stay_;
-    cuda::Spared spared;
-    if (stays) spared = {panel_multiprocessors, cuda::lu_panel_places_in(panel_workspace_), counts_};
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-      if (of_rest && by_three_ && std::min(rows.size(), columns.size()) >= by_three_least)
-        return cuda::gemm_3m_overlapped(-1, left, right, result, product_workspace_, q, spared);
-    if (of_rest && by_parts_ && std::min(rows.size(), columns.size()) >= least) {
-      if constexpr (std::is_same_v<T, float>)
-        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
-      else if constexpr (is_complex<T>)
-        return cuda::gemm_as_real<T>(Op::NoTrans, -1, left, right, result, guarded, product_workspace_, q);
-    }
-    if constexpr (std::is_same_v<T, double>) {
-      const std::int64_t least_side = std::min(rows.size(), columns.size());
-      if (K.size() <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) && overlapped_ &&
-          (cuda::gemm_overlapped_aligned(left, right, result)
-               ? least_side >= (of_rest ? overlapped_least_ : overlapped_least)
-               : of_rest && overlapped_copies_ && least_side >= unaligned_least))
-        return cuda::gemm_overlapped(-1, left, right, result, product_workspace_, q, spared);
-    }
-    cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), left, right, T(1), result, q);
+    const View<T> L21 = L(rows, K), U = A(K, columns);
+    // row-major: the product of the transposes. U may have small columns.
+    products_.subtract(A.by_rows ? U : L21, A.by_rows ? L21 : U, A(rows, columns), A.by_rows ? Side::Left : Side::Right,
+                       of_rest, panels_stay_, q);
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
-  static constexpr std::int64_t least = single ? by_parts_least : as_real_least;
-
-  // For the updates of the rest, on one queue: the workspace serves one product at a time.
-
-  /// Single precision by parts unless math is strict, complex matrices of both precisions as real ones.
-  bool by_parts_pays(std::int64_t rest, Math math) const {
-    if (rest < least) return false;
-    if (is_complex<T>) return !single || !strict_math(math);
-    return single && nb_ <= cuda::gemm_by_parts_max_depth && !strict_math(math);
-  }
-  std::size_t product_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) const {
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-      if (by_three_) return cuda::gemm_3m_overlapped_workspace(rows, cols, depth);
-    if constexpr (is_complex<T>)
-      return cuda::gemm_as_real_workspace<T>(rows, cols, depth);
-    if constexpr (std::is_same_v<T, double>) {
-      depth = std::min(depth, overlapped_most_depth_staying);
-      return by_rows_ ? cuda::gemm_overlapped_workspace(cols, rows, depth)
-                      : cuda::gemm_overlapped_workspace(rows, cols, depth);
-    }
-    if constexpr (std::is_same_v<T, float>) return cuda::gemm_by_parts_workspace(rows, cols, depth);
-  }
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }
 
   View<T> A_, aligned_;  // the matrix, and its copy if that is factored
   View<std::int32_t> ipiv_, info_;
   Queue& q_;
-  std::int64_t m_, n_, k_, nb_ = 0, inner_ = 0;  // the widest block and panel
-  std::int64_t solve_rows_ = 0;                  // of L11 at once
+  const std::int64_t m_, n_, k_;
+  const bool by_rows_;
+  const std::int64_t solve_rows_;  // of L11 at once
+  LuNativeProducts<T> products_;
+  std::int64_t nb_ = 0, inner_ = 0;  // the widest block and panel
   std::vector<Block> blocks_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
-  bool spares_ = false;       // there are products of the rest that leave multiprocessors to the panels
   bool panels_stay_ = false;  // in the present step
   bool left_at_end_ = false;  // columns left of a block are exchanged at the end
   void* panel_workspace_ = nullptr;
-  unsigned char *product_workspace_ = nullptr, *streams_ = nullptr, *left_workspace_ = nullptr;
+  unsigned char *streams_ = nullptr, *left_workspace_ = nullptr;
   std::size_t streams_size_ = 0;  // of L11's streams for the update of the rest, or none
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
-  bool by_three_ = false, by_parts_ = false, by_rows_ = false;
-  bool overlapped_ = false, overlapped_copies_ = false;  // gemm_overlapped is used; has the workspace for copies
-  std::int64_t overlapped_least_ = overlapped_least;
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
 };
 

@@ -1,0 +1,124 @@
+// The products of the native LU, C -= L U: which kernel makes them, by the type, the size, and what runs beside them. GPU only.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <type_traits>
+
+#include "devobj/blas.hpp"
+#include "kernels/native.hpp"
+#include "products_by_parts.hpp"
+
+namespace devobj {
+
+/// In single precision by parts and, of complex matrices, as real ones, unless math is strict; of complex<double> by three real
+/// products, or as real ones; of double by gemm_overlapped; else by cuBLAS. For the updates of the rest, on one queue: the
+/// workspace serves one product at a time.
+template <class T>
+class LuNativeProducts {
+ public:
+  // Rows and columns from which an update in double precision is by gemm_overlapped if it is aligned (else: unaligned_least),
+  // and the depths up to which it is: where its blocks come and go, and, for the update of the rest, where they stay and leave
+  // multiprocessors to the panels, as many as a cluster has.
+  static constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256,
+                                overlapped_most_depth_staying = 1024;
+  // Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but the residual is smaller by a
+  // tenth to a fifth than with cuBLAS's products. If they are not aligned, a copy is factored.
+  static constexpr std::int64_t small = 1024, overlapped_least_small = 64;
+  static constexpr int panel_multiprocessors = cuda::lu_panel_places;
+
+  /// Of the LU of A, which is row-major meanwhile if `by_rows`.
+  LuNativeProducts(View<T> A, bool by_rows, Math math, const Queue& q)
+      : A_(A), by_rows_(by_rows), strict_(strict_math(math)) {
+    if constexpr (std::is_same_v<T, double>) leave_ = cuda::gemm_overlapped_usable(q.device());
+    if constexpr (std::is_same_v<T, std::complex<double>>) leave_ = !strict_ && cuda::gemm_3m_overlapped_possible(A, q);
+    if constexpr (single) {
+      const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
+      slow_ = !strict_ && !cuda::gemm_by_parts_at_full_rate(real, q);
+    }
+  }
+  /// Whether there are products of the rest that leave multiprocessors to the panels.
+  bool leave_multiprocessors() const { return leave_; }
+  /// Whether those of blocks in so many columns are below the rate that the table of blocks is made for.
+  bool slow(std::int64_t columns) const { return slow_ && columns >= least; }
+
+  /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest block.
+  void choose(std::int64_t rest, std::int64_t depth) {
+    const std::int64_t k = std::min(A_.rows, A_.cols);
+    rows_ = A_.rows - k + rest;
+    cols_ = A_.cols - k + rest;
+    depth_ = depth;
+    by_three_ = is_complex<T> && leave_ && rest >= by_three_least;
+    by_parts_ = !by_three_ && by_parts_pays(rest);
+    if constexpr (std::is_same_v<T, double>) {
+      const bool is_small = std::max(A_.rows, A_.cols) <= small, is_aligned = cuda::gemm_overlapped_aligned(A_, A_, A_);
+      if (is_small) overlapped_least_ = overlapped_least_small;
+      overlapped_ = leave_ && rest >= overlapped_least_;
+      overlapped_copies_ = overlapped_ && rest >= unaligned_least && !is_aligned;
+      wants_copy_ = overlapped_ && is_small && !is_aligned;
+    }
+  }
+  /// Whether an aligned copy of A is to be factored.
+  bool wants_copy() const { return wants_copy_; }
+  std::size_t workspace_bytes() const {
+    if (!by_three_ && !by_parts_ && !overlapped_copies_) return 0;
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      if (by_three_) return cuda::gemm_3m_overlapped_workspace(rows_, cols_, depth_);
+    if constexpr (is_complex<T>)
+      return cuda::gemm_as_real_workspace<T>(rows_, cols_, depth_);
+    else if constexpr (std::is_same_v<T, double>)
+      return cuda::gemm_overlapped_workspace(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_,
+                                             std::min(depth_, overlapped_most_depth_staying));
+    else
+      return cuda::gemm_by_parts_workspace(rows_, cols_, depth_);
+  }
+  /// `places`, `counts`: of cuda::Spared.
+  void use(void* workspace, const std::int32_t* places, std::int32_t* counts) {
+    workspace_ = workspace;
+    spared_ = {panel_multiprocessors, places, counts};
+  }
+
+  /// C -= A B. `guarded`: see gemm_by_parts. `of_rest`: an update of the rest; `stays`: its blocks may stay to the end, and leave
+  /// multiprocessors to the panels beside it.
+  void subtract(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q) const {
+    const std::int64_t side = std::min(C.rows, C.cols), depth = A.cols;
+    stays = stays && of_rest;
+    const cuda::Spared spared = stays ? spared_ : cuda::Spared{};
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      if (of_rest && by_three_ && side >= by_three_least)
+        return cuda::gemm_3m_overlapped(-1, A, B, C, workspace_, q, spared);
+    if (of_rest && by_parts_ && side >= least) {
+      if constexpr (std::is_same_v<T, float>)
+        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q);
+      else if constexpr (is_complex<T>)
+        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q);
+    }
+    if constexpr (std::is_same_v<T, double>)
+      if (overlapped_ && depth <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
+          (cuda::gemm_overlapped_aligned(A, B, C) ? side >= (of_rest ? overlapped_least_ : overlapped_least)
+                                                  : of_rest && overlapped_copies_ && side >= unaligned_least))
+        return cuda::gemm_overlapped(-1, A, B, C, workspace_, q, spared);
+    cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q);
+  }
+
+ private:
+  static constexpr bool single = std::is_same_v<real_t<T>, float>;
+  static constexpr std::int64_t least = single ? by_parts_least : as_real_least;
+
+  bool by_parts_pays(std::int64_t rest) const {
+    if (rest < least) return false;
+    if (is_complex<T>) return !single || !strict_;
+    return single && depth_ <= cuda::gemm_by_parts_max_depth && !strict_;
+  }
+
+  View<T> A_;
+  bool by_rows_, strict_, leave_ = false, slow_ = false;
+  std::int64_t rows_ = 0, cols_ = 0, depth_ = 0;  // of the largest product
+  bool by_three_ = false, by_parts_ = false, wants_copy_ = false;
+  bool overlapped_ = false, overlapped_copies_ = false;  // gemm_overlapped is used; has the workspace for copies
+  std::int64_t overlapped_least_ = overlapped_least;
+  void* workspace_ = nullptr;
+  cuda::Spared spared_;
+};
+
+}  // namespace devobj
