@@ -71,7 +71,7 @@ inline const std::int32_t* lu_panel_places_in(const void* workspace) {
 /// the first column with a zero pivot, unless it is positive already. Returns the shape with what was possible. (lu_panel)
 template <class T>
 LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
-              void* workspace, LuPanelShape shape, const Start* start, Queue& q);
+                      void* workspace, LuPanelShape shape, const Start* start, Queue& q);
 
 /// The row exchange on A, whose first row is the panel's first row. (exchange_rows)
 template <class T>

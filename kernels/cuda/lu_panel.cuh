@@ -179,7 +179,7 @@ std::size_t lu_panel_workspace(std::int64_t cols) {
 
 template <class T>
 LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
-              void* workspace, LuPanelShape shape, const Start* start, Queue& q) {
+                      void* workspace, LuPanelShape shape, const Start* start, Queue& q) {
   using namespace lu;
   using E = device_t<T>;
   DeviceScope scope(q.device());
@@ -200,10 +200,10 @@ LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, s
   return shape;
 }
 
-#define DEVOBJ_INSTANTIATE_LU_PANEL(T)                                                                    \
-  template std::vector<LuPanelShape> lu_panel_shapes<T>(std::int64_t);                                    \
-  template LuPanelShape lu_panel_shape<T>(std::int64_t, bool);                                            \
-  template std::size_t lu_panel_workspace<T>(std::int64_t);                                               \
+#define DEVOBJ_INSTANTIATE_LU_PANEL(T)                                                                            \
+  template std::vector<LuPanelShape> lu_panel_shapes<T>(std::int64_t);                                            \
+  template LuPanelShape lu_panel_shape<T>(std::int64_t, bool);                                                    \
+  template std::size_t lu_panel_workspace<T>(std::int64_t);                                                       \
   template LuPanelShape lu_panel<T>(View<T>, View<std::int32_t>, std::int64_t, std::int32_t*, RowExchange, void*, \
                                     LuPanelShape, const Start*, Queue&);
 

@@ -25,8 +25,8 @@ struct Boxes {
                        box_rows = box_numbers / parts, box_columns = 16;
   // bytes of shared memory: a box, a group, the ring, of a warp, of all, which has to begin at a multiple
   static constexpr int boxes_in_group = slice / box_rows, box_bytes = column_bytes * box_columns,
-                       group_bytes = boxes_in_group * box_bytes, groups = std::max(16 * 1024 / group_bytes, 4), barrier = 8,
-                       multiple = 1024;
+                       group_bytes = boxes_in_group * box_bytes, groups = std::max(16 * 1024 / group_bytes, 4),
+                       barrier = 8, multiple = 1024;
   static constexpr int of_warp = (1 + groups) * group_bytes,  // L21, and the ring
       bytes = multiple + team * (of_warp + (groups + 1) * barrier);
   static_assert(W <= box_columns && box_bytes % multiple == 0 && box_columns % (2 * Tile::columns) == 0);
@@ -68,7 +68,8 @@ struct Boxes {
     if (lane != 0) return;
     barrier_expect(arrived, group_bytes);
 #pragma unroll
-    for (int b = 0; b < boxes_in_group; ++b) box_copy(to + b * box_bytes, map, row(s) * parts + b * box_numbers, c, arrived, policy);
+    for (int b = 0; b < boxes_in_group; ++b)
+      box_copy(to + b * box_bytes, map, row(s) * parts + b * box_numbers, c, arrived, policy);
   }
   /// Begins to copy the columns of update(first_column - 2 W).
   __device__ void copy_ahead(int first_column) {
@@ -146,7 +147,8 @@ struct Boxes {
 #pragma unroll
             for (int t = 0; t < at_once; ++t) {
               // pieces of the fifth column are turned by four (offset)
-              const int c_of_tile = right + t * Tile::columns, turned = c_of_tile % 8 * 16, moved = c_of_tile * column_bytes;
+              const int c_of_tile = right + t * Tile::columns, turned = c_of_tile % 8 * 16,
+                        moved = c_of_tile * column_bytes;
 #pragma unroll
               for (int i = 0; i < Tile::rows; ++i)
 #pragma unroll

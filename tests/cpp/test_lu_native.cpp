@@ -40,12 +40,12 @@ std::vector<cuda::LuPanelShape> shapes_for(std::int64_t m) {
 }
 
 template <class T>
-cuda::LuPanelShape factor_panel(const cuda::LuPanelShape& shape, View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info,
-                  Queue& q) {
+cuda::LuPanelShape factor_panel(const cuda::LuPanelShape& shape, View<T> A, View<std::int32_t> ipiv,
+                                View<std::int32_t> info, Queue& q) {
   Matrix<std::int32_t> lists(A.cols, 2, q);
   const Storage workspace(cuda::lu_panel_workspace<T>(A.cols), q);
   return cuda::lu_panel(A, ipiv, 0, info.data, {lists.view().data, lists.view().data + A.cols, A.cols},
-                 const_cast<void*>(workspace.data()), shape, nullptr, q);
+                        const_cast<void*>(workspace.data()), shape, nullptr, q);
 }
 
 /// One block, clusters of 2 to 16, grids; 1 to 16 rows per thread: the same bits, and LAPACK's pivots.
@@ -107,8 +107,8 @@ TEST_P(LuNative, PanelsForTheCopyEngine) {
             EXPECT_LE(lu_residual(A, LuFactors<T>{LU, lapack.pivots, 0}), residual_bound) << what;
           }
           expect_same(LU, first, what);
-          for (const View<T>& border :
-               {whole({0, around}, {0, n}), whole({around + m, m + 2 * around}, {0, n}), whole({0, m}, {n, n + right})}) {
+          for (const View<T>& border : {whole({0, around}, {0, n}), whole({around + m, m + 2 * around}, {0, n}),
+                                        whole({0, m}, {n, n + right})}) {
             const Dense<T> elements = download<T>(border, q());
             for (std::int64_t e = 0; e < elements.size(); ++e) ASSERT_EQ(elements[e], T(7)) << what;
           }
