@@ -20,6 +20,7 @@ struct LuPanelShape {
   // where that is faster, and possible:
   bool keeps_L = true;  // columns of L in shared memory
   bool boxes = true;    // columns to the right are copied to shared memory and back by the copy engine
+  bool early = false;   // it follows exchange_solve_subtract in its queue, and may begin as soon as that is at its end
 };
 inline constexpr int lu_panel_threads = 256;
 
@@ -67,8 +68,9 @@ inline const std::int32_t* lu_panel_places_in(const void* workspace) {
 }
 
 /// P A = L U for a panel A (rows >= cols, cols <= lu_panel_max) with LAPACK's pivots. ipiv(i) = offset + pivot row,
-/// from 1; `exchange` gets the row exchange; `start`, if given, becomes the start of the kernel; *info becomes offset +
-/// the first column with a zero pivot, unless it is positive already. Returns the shape with what was possible. (lu_panel)
+/// from 1; `exchange` gets the row exchange; `start`, if given, becomes the start of the kernel (of an early one it would be the
+/// end). *info becomes offset + the first column with a zero pivot, unless it is positive already; a panel with offset 0, the first,
+/// sets it to 0 before. Returns the shape with what was possible. (lu_panel)
 template <class T>
 LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
                       void* workspace, LuPanelShape shape, const Start* start, Queue& q);
@@ -109,6 +111,12 @@ void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExc
 /// exchange_solve_max, or half of it where the GPU has less shared memory.
 template <class T>
 std::int64_t exchange_solve_rows(const Queue& q);
+
+/// exchange_solve and the product after it in one kernel, for a factored m x w panel L and n <= w columns A (m x n, column-major):
+/// A = P A, its first w rows = L11^-1 times them, those below -= L21 times these. `exchange` has w rows. False, with nothing
+/// done, where that is not possible or not faster. (exchange_solve_subtract)
+template <class T>
+bool exchange_solve_subtract(View<T> L, View<T> A, RowExchange exchange, Queue& q);
 
 /// B = op(A)^-1 B for a triangle A (letters in trsm's order) and at most trsm_few_max columns of B; `workspace` holds
 /// trsm_few_workspace bytes. (trsm_few)

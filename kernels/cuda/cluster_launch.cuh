@@ -8,20 +8,31 @@
 
 namespace devobj::cuda {
 
-/// The attributes of a launch: clusters of `blocks` blocks. Holds what the configuration points to.
-struct ClusterLaunch {
+/// Lets the kernel's blocks begin when those of the kernel before it in the queue have ended, which saves the time in which that
+/// becomes known as ended; they wait_for_previous().
+inline cudaLaunchAttribute launch_early() {
   cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  return attribute;
+}
+
+/// The attributes of a launch: clusters of `blocks` blocks, early if it is said. Holds what the configuration points to.
+struct ClusterLaunch {
+  cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config = {};
-  ClusterLaunch(std::int64_t grid, int blocks, int threads, std::size_t bytes, cudaStream_t stream) {
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = static_cast<unsigned>(blocks);
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  ClusterLaunch(std::int64_t grid, int blocks, int threads, std::size_t bytes, cudaStream_t stream,
+                bool early = false) {
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = static_cast<unsigned>(blocks);
+    attributes[0].val.clusterDim.y = attributes[0].val.clusterDim.z = 1;
+    attributes[1] = launch_early();
     config.gridDim = dim3(static_cast<unsigned>(grid));
     config.blockDim = dim3(static_cast<unsigned>(threads));
     config.dynamicSmemBytes = bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attributes;
+    config.numAttrs = early ? 2 : 1;
   }
   ClusterLaunch(const ClusterLaunch&) = delete;
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/lu_panel_kernel.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/tensor_map.hpp"
@@ -68,7 +69,7 @@ struct Launch {
     config.blockDim = dim3(all_threads);
     config.dynamicSmemBytes = p.keeps_L ? with_L : of_rest;
     config.stream = stream_of(q);
-    cudaLaunchAttribute attributes[2]{};
+    cudaLaunchAttribute attributes[3]{};
     config.attrs = attributes;
     auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
       attributes[config.numAttrs].id = id;
@@ -81,6 +82,7 @@ struct Launch {
     } else if (shape.blocks > 1) {
       add(cudaLaunchAttributeCooperative).cooperative = 1;
     }
+    if (shape.early) attributes[config.numAttrs++] = launch_early();
     if (start != nullptr)
       add(cudaLaunchAttributeLaunchCompletionEvent).launchCompletionEvent = {static_cast<cudaEvent_t>(start->event()),
                                                                              0};

@@ -324,7 +324,8 @@ struct Elimination {
   }
 
   /// The rows go to their positions: top row t gets L of its source and U by position; a displaced top row goes where
-  /// the pivot that came was. The blocks share the columns.
+  /// the pivot that came was. The blocks share the columns. Where they meet, for the last time, none needs another's shared memory
+  /// any longer.
   __device__ void place_rows() {
 #pragma unroll
     for (int r = 0; r < R; ++r)
@@ -368,6 +369,8 @@ struct Elimination {
 
   __device__ void run() {
     load(0, min(W, nb));
+    if (p.offset == 0 && link.rank == 0 && threadIdx.x == 0) *p.info = 0;
+    link.opened(p);
     for (int c0 = 0;; c0 += W) {
       const int w = min(W, nb - c0);
       search(c0);
@@ -392,22 +395,20 @@ __global__ void __launch_bounds__(all_threads, 1) lu_panel_kernel(Panel<E> p, co
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ PanelShared<E, W, R, LinkOf> shared;
   using Link = LinkOf<E, W>;
-  Link::open(shared.link, p);
+  Link::open(shared.link);
+  wait_for_previous();
   // By what a thread's rows take. Together not more than were given to all at the start, 168 for each.
   constexpr int bytes_of_rows = R * W * static_cast<int>(sizeof(E));
   constexpr int more = bytes_of_rows > 384 ? 200 : bytes_of_rows > 256 ? 184 : 176, fewer = 3 * 168 - 2 * more;
   // Each team has a link of its own: what one keeps in registers would otherwise be kept for the other too, and not in registers.
-  // No block leaves while others read its memory.
   if (threadIdx.x < threads) {
     take_registers<more>();
     Link link(shared.link, p);
     Elimination<E, W, R, LinkOf>(p, shared, link).run();
-    if (link.blocks > 1) link.boundary();
   } else {
     leave_registers<fewer>();
     Link link(shared.link, p);
     RestUpdate<E, W, R, LinkOf>(p, map, shared, bytes + (p.keeps_L ? KeptL<E, W, R>::bytes : 0), link).run();
-    if (link.blocks > 1) link.boundary();
   }
 }
 

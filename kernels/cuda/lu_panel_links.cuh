@@ -102,7 +102,7 @@ struct Panel {
 template <class Link, class E, int W, int R>
 constexpr int chosen_early = !Link::loads_early || sizeof(E) == 16 || R > 2 ? 0 : W - W / 4;
 
-// A link has an open(), which all threads of all blocks call first.
+// A link has an open(), which all threads of all blocks call first, and an opened(), which they call before anything else of it.
 
 /// One block: its warps publish, each in a slot of its own.
 template <class E, int W>
@@ -113,7 +113,8 @@ struct BlockLink {
   };
   Shared& shared;
   static constexpr int blocks = 1, rank = 0;
-  __device__ static void open(Shared&, const Panel<E>&) {}
+  __device__ static void open(Shared&) {}
+  __device__ void opened(const Panel<E>&) {}
   __device__ BlockLink(Shared& memory, const Panel<E>&) : shared(kept_address(memory)) {}
 
   __device__ void boundary() { meet_teams(); }
@@ -150,16 +151,19 @@ struct ClusterLink {
   int first, step;             // the lane's pieces
   unsigned parities = 0;       // of the mailboxes, a bit each
   unsigned updates = 0, triangles = 0;
-  __device__ static void open(Shared& memory, const Panel<E>& panel) {
+  __device__ static void open(Shared& memory) {
     const int blocks = gridDim.x;
     if (threadIdx.x == 0) {
-      for (int i = cluster_rank(); i < lu_panel_places; i += blocks) panel.places[i] = multiprocessor();
       barrier_init(shared_address(&memory.updated), blocks);
       for (Mailbox& box : memory.boxes) open_mailbox(box);
       open_mailbox(memory.of_L11);
     }
-    cluster_arrive();
+    cluster_arrive_relaxed();
+  }
+  __device__ void opened(const Panel<E>& panel) {
     cluster_wait();
+    if (threadIdx.x == 0)
+      for (int i = rank; i < lu_panel_places; i += blocks) panel.places[i] = multiprocessor();
   }
   __device__ ClusterLink(Shared& memory, const Panel<E>&)
       : shared(kept_address(memory)), blocks(gridDim.x), rank(cluster_rank()) {
@@ -249,7 +253,8 @@ struct GridLink {
   Slot* slots;
   unsigned* arrived;
   unsigned target = 0;
-  __device__ static void open(Shared&, const Panel<E>&) {}
+  __device__ static void open(Shared&) {}
+  __device__ void opened(const Panel<E>&) {}
   __device__ GridLink(Shared& memory, const Panel<E>& p)
       : shared(kept_address(memory)),
         blocks(gridDim.x),

@@ -239,6 +239,7 @@ struct RestUpdate {
   }
 
   __device__ void run() {
+    link.opened(p);
     if constexpr (can_copy_boxes)
       if (p.boxes) {
         Boxes boxes(p.A, map, memory, link.rank * R * threads, R * threads, thread);
