@@ -1,4 +1,5 @@
-// Times of the native LU's panel kernel, for tuning: microseconds per column for every shape that can hold the panel.
+// Times of the native LU's panel kernel, for tuning: microseconds per column for every shape that can hold the panel; and of what
+// is between two panels, with as many columns, microseconds: exchange_solve and a product, and exchange_solve_subtract.
 //
 //   native-panel-bench [types=sd] [m=500,...] [n=128,...] [reps=7]
 #include <algorithm>
@@ -56,6 +57,33 @@ void measure(char type, std::int64_t m, std::int64_t n, int reps, Queue& q) {
                     : "");
   };
   for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) time(shape);
+
+  if (n > cuda::exchange_solve_rows<T>(q) || n == m) return;
+  // W is the panel of the last shape, which gave `exchange`; B stays zero
+  Matrix<T> B(m, n, q);
+  laset<T>(Uplo::General, 0, 0, B, q);
+  const View<T> L = W, L11 = L({0, n}, {0, n}), L21 = L({n, m}, {0, n}), top = B({0, n}, {0, n}),
+                below = B({n, m}, {0, n});
+  const auto between = [&](const char* what, auto run) {
+    std::vector<double> us;
+    for (int r = -1; r < reps; ++r) {
+      constexpr int times = 40;
+      const Event start = q.record();
+      for (int i = 0; i < times; ++i)
+        if (!run()) return;
+      const Event end = q.record();
+      if (r >= 0) us.push_back(1000 * end.milliseconds_since(start) / times);
+    }
+    std::sort(us.begin(), us.end());
+    std::printf("%c %lld x %lld  %s: %.2f us\n", type, static_cast<long long>(m), static_cast<long long>(n), what,
+                us[us.size() / 2]);
+  };
+  between("exchange_solve and product", [&] {
+    cuda::exchange_solve<T>(L11, false, B, false, exchange, n, nullptr, q);
+    cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), L21, top, T(1), below, q);
+    return true;
+  });
+  between("exchange_solve_subtract", [&] { return cuda::exchange_solve_subtract<T>(L, B, exchange, q); });
 }
 
 }  // namespace

@@ -41,4 +41,20 @@ __device__ inline void multiply_16x8x8(double (&c)[4], double a, double a_below,
 #endif
 }
 
+/// The same for A 16 x 16 and B 16 x 8: elements i, i + 4, i + 8, i + 12 of row o of A are a, those of row o + 8 a_below, those of
+/// column o of B b.
+__device__ inline void multiply_16x16x8(double (&c)[4], const double (&a)[4], const double (&a_below)[4],
+                                        const double (&b)[4]) {
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, "
+      "%13, "
+      "%14, %15}, {%0, %1, %2, %3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a[0]), "d"(a_below[0]), "d"(a[1]), "d"(a_below[1]), "d"(a[2]), "d"(a_below[2]), "d"(a[3]), "d"(a_below[3]),
+        "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#else
+  for (int j = 0; j < 4; ++j) multiply_16x4x8(c, a[j], a_below[j], b[j]);
+#endif
+}
+
 }  // namespace devobj::cuda

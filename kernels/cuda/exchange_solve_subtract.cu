@@ -1,0 +1,158 @@
+// exchange_solve_subtract: all that a factored panel does to a few columns, in one kernel.
+//
+//     L (m x w)     A (m x n)      The blocks of a cluster have the same few columns of A (a slice) and part of the rows below
+//   +-----------+  +-+-+-+-+     each. Every one of them
+//   |    L11    |  | | |U| |       gathers the rows that come to the top, and those of the old top that go to its own rows,
+//   +-----------+  +-+-+-+-+       solves U = L11^-1 (top) for itself,
+//   |   part 0  |  | | | | |       subtracts L U from its own rows.
+//   +-----------+  +-+-+-+-+
+//   |   part 1  |  | | | | |     The cluster's barrier is between what is gathered and what is written. Nothing else is exchanged.
+//   +-----------+  +-+-+-+-+
+#include <algorithm>
+#include <atomic>
+
+#include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/exchange_solve_subtract.cuh"
+
+namespace devobj::cuda {
+namespace {
+
+using namespace exchange_solve_subtract_block;
+
+template <class E, int w>
+struct SliceMemory {
+  alignas(16) Row<E, w> L[w], X[columns], top[columns];
+  typename Product<E, w>::Memory product;
+};
+
+/// Begins to fetch what L11 has below its diagonal.
+template <class E, int w>
+__device__ void fetch(Row<E, w>* L, const Block<E>& stored) {
+  // a warp has eight rows of every fourth column, or more
+  constexpr int groups = w / 8, step = 4 * warps / groups;
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  const int row = warp % groups * 8 + lane % 8, first = warp / groups * 4 + lane / 8;
+  const E* from = &stored(row, first);
+#pragma unroll
+  for (int k = 0; k < w; k += step, from += step * stored.ld)
+    if (first + k < row) __pipeline_memcpy_async(&L[row][first + k], from, sizeof(E));
+}
+
+template <class E, int w>
+__global__ void __launch_bounds__(threads)
+    exchange_solve_subtract_kernel(Block<E> L, Block<E> A, RowExchange exchange, int parts, int part_rows) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  auto& memory = *reinterpret_cast<SliceMemory<E, w>*>(bytes);
+  const int id = threadIdx.x, warp = id / warp_size, part = static_cast<int>(blockIdx.x) % parts;
+  const std::int64_t first_column = blockIdx.x / parts * std::int64_t(columns);
+  const int cols = static_cast<int>(min(A.cols - first_column, std::int64_t(columns)));
+  const int first_row = w + part * part_rows;
+  const int rows = max(min(static_cast<int>(L.rows) - first_row, part_rows), 0);
+  A.data += first_column * A.ld;
+
+  Product<E, w> product(memory.product);
+  wait_for_previous();
+
+  // A thread has a row of some columns.
+  const int t = id % w;
+  const std::int32_t from = exchange.source[t];
+  std::int32_t to = exchange.displaced_to[t];
+  fetch<E, w>(memory.L, L);
+  __pipeline_commit();
+  if (from == t || to < first_row || to >= first_row + rows) to = -1;
+  const auto own = [&](auto act) {
+#pragma unroll
+    for (int c = 0; c < columns; c += threads / w) act(c + id / w);
+  };
+  own([&](int c) {
+    if (c < cols)
+      __pipeline_memcpy_async(&memory.X[c][t], &A(from, c), sizeof(E));
+    else
+      memory.X[c][t] = E{};
+    if (to >= 0 && c < cols) __pipeline_memcpy_async(&memory.top[c][t], &A(t, c), sizeof(E));
+  });
+  __pipeline_commit();
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  if (warp < w / tile / 2) invert_two_tiles<E, w>(memory.L, 2 * warp);
+  __pipeline_wait_prior(0);
+  cluster_arrive_relaxed();
+  const E* L21 = &L(first_row, 0);
+  product.load(L21, L.ld, rows);
+  cluster_wait();
+  own([&](int c) {
+    if (to >= 0 && c < cols) A(to, c) = memory.top[c][t];
+  });
+  __syncthreads();
+  if (rows > 0) product.load_C({&A(first_row, 0), rows, cols, A.ld}, rows, cols);
+  solve<E, w>(memory.L, memory.X);
+  own([&](int c) {  // each block stores some columns
+    if (c < cols && c * parts / columns == part) A(t, c) = memory.X[c][t];
+  });
+
+  for (int row = 0, pass = 0; row < rows; row += product.pass_rows, ++pass) {
+    const int left = rows - row;
+    const Block<E> C{&A(first_row + row, 0), left, cols, A.ld};
+    if (pass > 0) {
+      __syncthreads();  // all are done with the product's memory
+      product.load(L21 + row, L.ld, left);
+      product.load_C(C, left, cols);
+    }
+    product.arrived(pass);
+    __syncthreads();
+    product.multiply(memory.X, C, left, cols);
+  }
+}
+
+/// The blocks of a cluster: as many as that the clusters of w columns are on the GPU at once (of an H100: 15 of 8 blocks, 17 of 6).
+template <int w>
+constexpr int most_parts = w == 64 ? 8 : 6;
+/// Rows up to which that is faster than exchange_solve and a product.
+constexpr std::int64_t most_rows = 4000;
+
+/// Whether there are such clusters on the current device, which is asked once.
+template <class E, int w>
+bool possible(int device) {
+  const auto largest = [] {
+    return largest_cluster(exchange_solve_subtract_kernel<E, w>, threads, sizeof(SliceMemory<E, w>));
+  };
+  static std::atomic<int> known[64] = {};  // 1 + the largest, a power of two
+  if (device >= 64) return largest() >= most_parts<w>;
+  if (known[device] == 0) known[device] = 1 + largest();
+  return known[device] > most_parts<w>;
+}
+
+template <class E, int w>
+bool launch(Block<E> L, Block<E> A, RowExchange exchange, Queue& q) {
+  constexpr auto kernel = exchange_solve_subtract_kernel<E, w>;
+  if (!possible<E, w>(q.device())) return false;
+  const std::int64_t rows = L.rows - w, parts = std::clamp<std::int64_t>(ceil_div(rows, 128), 1, most_parts<w>);
+  const auto part_rows = static_cast<int>(ceil_div(rows, 4 * parts) * 4);  // aligned, if L is
+  allow_shared_memory(kernel, q.device(), "exchange_solve_subtract");
+  const ClusterLaunch launch(ceil_div(A.cols, columns) * parts, static_cast<int>(parts), threads,
+                             sizeof(SliceMemory<E, w>), stream_of(q), true);
+  check(cudaLaunchKernelEx(&launch.config, kernel, L, A, exchange, static_cast<int>(parts), part_rows),
+        "exchange_solve_subtract");
+  q.launched("exchange_solve_subtract");
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+bool exchange_solve_subtract(View<T> L, View<T> A, RowExchange exchange, Queue& q) {
+  using E = device_t<T>;
+  if (A.empty()) return true;
+  if (A.rows > most_rows || A.cols > L.cols) return false;
+  DeviceScope scope(q.device());
+  if (L.cols == 64) return launch<E, 64>(block_of(L), block_of(A), exchange, q);
+  if constexpr (std::is_same_v<E, float>)  // for others it is not faster
+    if (L.cols == 128) return launch<E, 128>(block_of(L), block_of(A), exchange, q);
+  return false;
+}
+
+#define INSTANTIATE(T) template bool exchange_solve_subtract(View<T>, View<T>, RowExchange, Queue&);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace devobj::cuda
