@@ -11,6 +11,8 @@
 // Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
 // does not wait for the product of the rest (not of all types: soon_pays).
 //
+// `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel waits for that.
+//
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left (blocks_for): narrow blocks where the panels decide, wide ones
 // where the products do.
@@ -110,8 +112,6 @@ class NativeLu {
   }
 
   void run() {
-    cuda::fill_bytes(info_.data, 0, sizeof(std::int32_t), q_.stream());
-    cuda::fill_bytes(counts_, 0, cuda::spared_counts * sizeof(std::int32_t), q_.stream());
     q_.blas();
     if (aligned_.empty()) {
       factor();
@@ -196,6 +196,9 @@ class NativeLu {
       wait_for_start();
       cuda::transpose_in_place(Op::Trans, A_, q_);
     });
+    // (the panel, which has been launched, does not wait for it)
+    if (products_.leave_multiprocessors())
+      cuda::fill_bytes(counts_, 0, cuda::spared_counts * sizeof(std::int32_t), q_.stream());
     Event soon_updated, left_exchanged;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block& K = blocks_[i];
@@ -226,8 +229,9 @@ class NativeLu {
       if (last) return update_rest();
       const Block& next = blocks_[i + 1];
       panels.wait_for(soon_updated);
-      update(K, place_of(i), place_of(i + 1), next.columns, panels);
-      panel(next, place_of(i + 1), panels, update_rest);
+      const bool early = update(K, place_of(i), place_of(i + 1), next.columns, panels);
+      if (early) updated_ = panels.record(false);
+      panel(next, place_of(i + 1), panels, update_rest, early);
     }
   }
 
@@ -252,26 +256,35 @@ class NativeLu {
   /// What the kernel's panel at K did to the rows.
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
-  /// What q_ gets next does not begin before the panel's first kernel has.
-  void wait_for_start() { cuda::stream_wait_event(q_.stream(), start_.event()); }
+  /// What q_ gets next does not begin before the panel's first kernel has, or, if that is early, before it may.
+  void wait_for_start() {
+    if (updated_)
+      q_.wait_for(*updated_);
+    else
+      cuda::stream_wait_event(q_.stream(), start_.event());
+  }
 
   /// P A(below, K) = L U, in its place. `beside` is called when the first of its kernels has been launched: what runs beside
   /// the panel is launched before all that follows in it, so that it does not wait for the host where that is not ahead yet.
+  /// `early`: as in LuPanelShape, of the first of its kernels.
   template <class Beside>
-  void panel(const Block& block, const Place& A, Queue& q, Beside beside) {
-    const auto& [K, inner, shape, last_shape] = block;
+  void panel(const Block& block, const Place& A, Queue& q, Beside beside, bool early = false) {
+    const auto& [K, inner, first_shape, last_shape] = block;
     constexpr bool first = !std::is_same_v<Beside, std::nullptr_t>;
     if (K.size() <= inner) {
+      cuda::LuPanelShape shape = first_shape;
+      shape.early = early && shape.cluster;
+      if (first && !shape.early) updated_.reset();
       cuda::lu_panel(A({K.begin, m_}, K), ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, shape,
-                     first ? &start_ : nullptr, q);
+                     first && !shape.early ? &start_ : nullptr, q);
       if constexpr (first) beside();
       return;
     }
     const std::int64_t middle = K.begin + (K.size() / 2 + inner - 1) / inner * inner;
     const Block left = block_of({K.begin, middle}, inner), right = block_of({middle, K.end}, inner);
-    panel(left, A, q, beside);
-    update(left, A, A, right.columns, q);
-    panel(right, A, q, nullptr);
+    panel(left, A, q, beside, early);
+    early = update(left, A, A, right.columns, q);
+    panel(right, A, q, nullptr, early);
     exchange(right, A, left.columns, q);
   }
   /// Block i from the row-major matrix to its place, and back.
@@ -310,12 +323,15 @@ class NativeLu {
     if (!left_at_end_) exchange(block, whole(), {0, block.columns.begin}, q);
   }
 
-  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L.
-  void update(const Block& block, const Place& L, const Place& A, Range columns, Queue& q, bool of_rest = false) {
-    if (columns.size() <= 0) return;
+  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L. Whether that was one kernel.
+  bool update(const Block& block, const Place& L, const Place& A, Range columns, Queue& q, bool of_rest = false) {
+    if (columns.size() <= 0) return false;
     const Range K = block.columns;
     const std::int64_t inner = block.inner;
     cuda::RowExchange rows = exchange_of(K);
+    if (!of_rest && !L.by_rows && !A.by_rows && K.size() <= inner &&
+        cuda::exchange_solve_subtract(L({K.begin, m_}, K), A({K.begin, m_}, columns), rows, q))
+      return true;
     const bool many = columns.size() > cuda::exchange_solve_few && K.size() > inner;
     if (inner > solve_rows_ || many) {
       exchange(block, A, columns, q);
@@ -331,6 +347,7 @@ class NativeLu {
       }
     solve(L, A, K, columns, rows, inner, streams, q);
     subtract(L, A, K, {K.end, m_}, columns, q, of_rest);
+    return false;
   }
 
   /// A12 = L11^-1 P A12, by halves, whose products have more depth than those of one part after the other. `stream`: those of
@@ -381,6 +398,7 @@ class NativeLu {
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
+  std::optional<Event> updated_;  // or, if that kernel is early, the end of the one before it
 };
 
 }  // namespace

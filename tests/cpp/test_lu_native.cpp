@@ -279,19 +279,42 @@ TEST_P(LuNative, WideBlocks) {
   });
 }
 
+/// Panels begin before the kernel before them has ended, and what is beside them is sooner or later: always the same bits.
+TEST_P(LuNative, AgainAndAgain) {
+  with_type([&]<class T>(T) {
+    for (const std::int64_t n : {333, 1100}) {
+      const Dense<T> A = random<T>(n, n, 21);
+      const LuFactors<T> first = factor_lu(A, q(), {Method::native});
+      EXPECT_LE(lu_residual(A, first), residual_bound) << n;
+      for (int again = 0; again < 10; ++again) {
+        const LuFactors<T> F = factor_lu(A, q(), {Method::native});
+        expect_same(F.LU, first.LU, "LU");
+        expect_same(F.pivots, first.pivots, "pivots");
+      }
+    }
+  });
+}
+
 TEST_P(LuNative, InfoStaysOnTheDevice) {
   with_type([&]<class T>(T) {
     const std::int64_t n = 150;
     Dense<T> A = random<T>(n, n, 3);
     for (std::int64_t i = 0; i < n; ++i) A(i, 140) = A(i, 70) = T(0);
     const LuFactors<T> waited = factor_lu(A, q(), {Method::native, 32});
-    Padded<T> a(A, q());
-    Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q()), info(Dense<std::int32_t>(1, 1, -5), q());
-    getrf<T>(a, ipiv.view(), info.view(), q(), {Method::native, 32});
-    EXPECT_EQ(info.read()[0], 71);
     EXPECT_EQ(waited.info, 71);
-    expect_same(a.read(), waited.LU, "LU");
-    expect_same(ipiv.read(), waited.pivots, "pivots");
+    for (const std::int32_t before : {-5, 5}) {
+      Padded<T> a(A, q());
+      Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q()), info(Dense<std::int32_t>(1, 1, before), q());
+      getrf<T>(a, ipiv.view(), info.view(), q(), {Method::native, 32});
+      EXPECT_EQ(info.read()[0], 71) << before;
+      expect_same(a.read(), waited.LU, "LU");
+      expect_same(ipiv.read(), waited.pivots, "pivots");
+    }
+    Padded<std::int32_t> info(Dense<std::int32_t>(1, 1, 5), q());
+    Padded<T> regular(random<T>(n, n, 4), q());
+    Padded<std::int32_t> pivots(Dense<std::int32_t>(n, 1), q());
+    getrf<T>(regular, pivots.view(), info.view(), q(), {Method::native, 32});
+    EXPECT_EQ(info.read()[0], 0);
 
     Padded<T> none(Dense<T>(0, 4), q());
     Padded<std::int32_t> no_pivots(Dense<std::int32_t>(0, 1), q());
