@@ -11,7 +11,8 @@
 // Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
 // does not wait for the product of the rest (not of all types: soon_pays).
 //
-// `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel waits for that.
+// `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
+// waits for that.
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left (blocks_for): narrow blocks where the panels decide, wide ones

@@ -46,9 +46,8 @@ __device__ inline void multiply_16x8x8(double (&c)[4], double a, double a_below,
 __device__ inline void multiply_16x16x8(double (&c)[4], const double (&a)[4], const double (&a_below)[4],
                                         const double (&b)[4]) {
 #if __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, "
-      "%13, "
-      "%14, %15}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
+      "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(a[0]), "d"(a_below[0]), "d"(a[1]), "d"(a_below[1]), "d"(a[2]), "d"(a_below[2]), "d"(a[3]), "d"(a_below[3]),
         "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
