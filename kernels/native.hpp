@@ -141,18 +141,30 @@ std::int64_t solve_stream_bytes(std::int64_t n, std::int64_t rows, bool refined)
 inline constexpr std::int64_t trsm_block_rows = 256;
 void trsm_block(Uplo uplo, Op op, Diag diag, const void* stream, View<double> B, Queue& q);
 
+/// Multiprocessors that a product leaves to kernels on other queues: as many as `count`, but an eighth of all at most; those whose
+/// numbers are in `places`, lu_panel_places of them in device memory, first, so that a panel that was there can be there again.
+/// `counts`: with places, spared_counts numbers in device memory, zero before and after, of one product at a time. A product that
+/// has fewer tiles than there are multiprocessors for does not look at the places.
+struct Spared {
+  int count = 0;
+  const std::int32_t* places = nullptr;
+  std::int32_t* counts = nullptr;
+};
+inline constexpr int spared_counts = 3;
+
 /// C += alpha op(A) op(B) in single precision by products of parts of the numbers on the tensor cores, alpha 1 or -1, as
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
-/// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_three_fp16 keeps `spared`
-/// multiprocessors free for kernels on other queues. (gemm_by_parts: gemm_three_fp16 where it can be used, else
-/// gemm_six_bf16)
+/// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_three_fp16 leaves
+/// `spared` to others. (gemm_by_parts: gemm_three_fp16 where it can be used, else gemm_six_bf16)
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
-                   void* workspace, Queue& q, int spared = 0);
+                   void* workspace, Queue& q, Spared spared = {});
 std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 inline constexpr std::int64_t gemm_by_parts_max_depth = 512;
 /// Whether this is as fast for a C in this place, and for its parts from rows on that are multiples of 4, as for any.
 bool gemm_by_parts_at_full_rate(View<float> C, const Queue& q);
+/// Whether it can leave multiprocessors to others.
+bool gemm_by_parts_spares(const Queue& q);
 
 /// Three products of float16, on the current device if it has Hopper's warp group products and the library was compiled
 /// for them. Small numbers keep their accuracy relative to their row of op(A) and their column of op(B). Source: Ootomo &
@@ -160,7 +172,7 @@ bool gemm_by_parts_at_full_rate(View<float> C, const Queue& q);
 /// performance", 2022. (gemm_three_fp16)
 bool gemm_three_fp16_usable();
 void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q, int spared = 0);
+                     Queue& q, Spared spared = {});
 std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 
 /// Six products of bfloat16, by cuBLAS. Source: Henry, Tang & Heinecke, "Leveraging the bfloat16 artificial intelligence
@@ -172,19 +184,8 @@ std::size_t gemm_six_bf16_workspace(std::int64_t rows, std::int64_t cols, std::i
 /// rate. gemm_six_bf16 writes products for other places aside first.
 bool gemm_six_bf16_aligned(View<float> C);
 
-/// Multiprocessors that a product leaves to kernels on other queues: as many as `count`; those whose numbers are in
-/// `places`, lu_panel_places of them in device memory, first, so that a panel that was there can be there again. `counts`:
-/// with places, spared_counts numbers in device memory, zero before and after, of one product at a time. A product that has
-/// fewer tiles than there are multiprocessors for does not look at the places.
-struct Spared {
-  int count = 0;
-  const std::int32_t* places = nullptr;
-  std::int32_t* counts = nullptr;
-};
-inline constexpr int spared_counts = 3;
-
 /// C += alpha A B, alpha 1 or -1, in double precision by a kernel whose way to C and back is beside its products: faster than
-/// cuBLAS's up to a depth of 128, and as fast at 256. At most an eighth of the multiprocessors are spared. Usable where the GPU
+/// cuBLAS's up to a depth of 128, and as fast at 256. Usable where the GPU
 /// has what it needs (Hopper). `workspace` holds gemm_overlapped_workspace bytes, which do not fall with any of the three
 /// sizes, unless the matrices are aligned: all of their columns begin at multiples of 16 bytes. (gemm_overlapped)
 bool gemm_overlapped_usable(int device);
@@ -215,9 +216,10 @@ void gemm_3m_overlapped(int alpha, View<std::complex<double>> A, View<std::compl
 /// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
 /// one, in infinities and NaN too: gemm in double precision, gemm_by_parts in pieces of its largest depth, with its
 /// `guarded`, in single. A is the thin one: it is written out twice as large. `workspace` holds gemm_as_real_workspace
-/// bytes, which do not fall with any of the three sizes. (gemm_as_real)
+/// bytes, which do not fall with any of the three sizes. `spared`: in single precision only. (gemm_as_real)
 template <class T>
-void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, void* workspace, Queue& q);
+void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, void* workspace, Queue& q,
+                  Spared spared = {});
 template <class T>
 std::size_t gemm_as_real_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 

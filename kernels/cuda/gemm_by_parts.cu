@@ -7,7 +7,7 @@
 namespace devobj::cuda {
 
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
-                   void* workspace, Queue& q, int spared) {
+                   void* workspace, Queue& q, Spared spared) {
   DeviceScope scope(q.device());
   if (gemm_three_fp16_usable())
     gemm_three_fp16(opA, opB, alpha, A, B, C, workspace, q, spared);
@@ -22,6 +22,11 @@ std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::i
 bool gemm_by_parts_at_full_rate(View<float> C, const Queue& q) {
   DeviceScope scope(q.device());
   return gemm_three_fp16_usable() || gemm_six_bf16_aligned(C);
+}
+
+bool gemm_by_parts_spares(const Queue& q) {
+  DeviceScope scope(q.device());
+  return gemm_three_fp16_usable();
 }
 
 }  // namespace devobj::cuda

@@ -106,7 +106,7 @@ std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std:
 }
 
 void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q, int spared) {
+                     Queue& q, Spared spared) {
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
   if (C.empty() || depth == 0) return;
   require(depth <= gemm_by_parts_max_depth, "gemm_three_fp16: depth ", depth, " is more than ",
@@ -130,14 +130,19 @@ void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
   g.col_tiles = static_cast<int>(cols / tile_cols);
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "gemm_three_fp16");
-  g.turn = std::max(1, (processors - spared) / blocks_beside);
+  const int kept = spared_multiprocessors(spared, processors);
+  g.turn = std::max(1, (processors - kept) / blocks_beside);
   const std::int64_t tiles = std::int64_t(g.row_tiles) * (g.col_tiles / blocks_beside);
   require(tiles * tiles_at_once <= INT32_MAX, "gemm_three_fp16: C is too large, ", C.rows, " x ", C.cols);
   // if others have multiprocessors of their own, blocks stay to the end
-  const std::int64_t turns = spared > 0 ? 1 : ceil_div(tiles, std::int64_t(g.turn) * tiles_at_once);
+  const std::int64_t turns = kept > 0 ? 1 : ceil_div(tiles, std::int64_t(g.turn) * tiles_at_once);
   g.per_block = static_cast<int>(ceil_div(tiles, g.turn * turns));
   const std::int64_t full = tiles / (std::int64_t(g.turn) * g.per_block), left = tiles - full * g.turn * g.per_block;
-  const std::int64_t clusters = full * g.turn + std::min<std::int64_t>(left, g.turn);
+  std::int64_t clusters = full * g.turn + std::min<std::int64_t>(left, g.turn);
+  if (kept > 0 && spared.places != nullptr && clusters == g.turn) {
+    clusters = processors / blocks_beside;
+    g.spared = {spared.places, spared.counts};
+  }
   check(cudaFuncSetAttribute(product_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, gemm_bytes),
         "gemm_three_fp16");
   const ClusterLaunch launch(clusters * blocks_beside, blocks_beside, gemm_threads, gemm_bytes, stream_of(q));

@@ -41,6 +41,7 @@
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/product_tiles.cuh"
+#include "kernels/cuda/spared_places.cuh"
 #include "kernels/cuda/tensor_double.cuh"
 #include "kernels/cuda/tensor_map.hpp"
 #include "kernels/native.hpp"
@@ -77,10 +78,9 @@ struct Update {
   ProductTiles tiles;
   Block<double> C;
   int sign;  // of alpha: the bit to be changed in a number's upper half, or none
-  int pieces;  // of the operands, along the depth
-  bool streamed;               // C, which is too large to stay in the L2 cache
-  const std::int32_t* places;  // multiprocessors to avoid, or null
-  std::int32_t* counts;        // of clusters that were where none should be, that were given a number, and that ended
+  int pieces;     // of the operands, along the depth
+  bool streamed;  // C, which is too large to stay in the L2 cache
+  SparedPlaces spared;
 };
 
 /// A group's ring in shared memory, by its addresses: a stage is filled when its bytes are there, and empty when the
@@ -216,35 +216,6 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
   }
 }
 
-/// Whether this block is where none should be.
-__device__ inline bool is_avoided(const Update& g) {
-  const int here = multiprocessor();
-  bool avoided = false;
-  for (int i = 0; i < lu_panel_places; ++i) avoided = avoided || __ldcg(g.places + i) == here;
-  return avoided;
-}
-/// The cluster's number among those that multiply; one that has no tiles has turn or more. As many clusters as there are too many
-/// may leave avoided places, so that all tiles are made wherever the clusters are. They leave when all others have begun: where
-/// one leaves sooner, the next to begin takes its place, while other multiprocessors are not free yet. Should those be busy with
-/// something that lasts longer than the small kernels that may run beside a product, it takes tiles.
-__device__ inline int begin_cluster(const Update& g, bool avoided) {
-  const int too_many = static_cast<int>(gridDim.x) / blocks_beside - g.tiles.turn;
-  if (avoided && atomicAdd(g.counts, 1) < too_many) {
-    constexpr std::uint64_t most_ns = 500'000;  // the small kernels take a fifth of it
-    const std::uint64_t start = nanoseconds();
-    do {
-      if (__ldcg(g.counts + 1) >= g.tiles.turn) return g.tiles.turn;
-      __nanosleep(200);
-    } while (nanoseconds() - start < most_ns);
-  }
-  return atomicAdd(g.counts + 1, 1);
-}
-/// The last one leaves the counts as they were.
-__device__ inline void end_cluster(const Update& g) {
-  if (atomicAdd(g.counts + 2, 1) != static_cast<int>(gridDim.x) / blocks_beside - 1) return;
-  for (int i = 0; i < spared_counts; ++i) g.counts[i] = 0;
-}
-
 /// (Compiled for sm_90a only, where it has barriers: usable() looks for them.)
 template <class Product>
 __global__ void __launch_bounds__(threads, 1)
@@ -254,7 +225,7 @@ __global__ void __launch_bounds__(threads, 1)
   extern __shared__ unsigned char memory[];
   constexpr int stages = Product::stages, of_rings = groups * 2 * stages;
   __shared__ std::uint64_t barriers[of_rings + 2 * groups];
-  __shared__ int avoided, number;
+  __shared__ PlaceOfBlock place;
   const std::uint32_t start = shared_address(memory), ring_start = (start + alignment - 1) / alignment * alignment;
   const std::uint32_t first_barrier = shared_address(barriers);
   const TileOfC tile_of_C{ring_start + groups * ring_bytes<Product>, first_barrier + of_rings * 8,
@@ -273,21 +244,13 @@ __global__ void __launch_bounds__(threads, 1)
       barrier_init(tile_of_C.read + 8 * group, warps);
     }
     barriers_ready();
-    if (g.places != nullptr) avoided = is_avoided(g);
+    look_at_place(g.spared, place);
   }
   cluster_arrive();
   cluster_wait();
   const int rank = cluster_rank();
-  int cluster = blockIdx.x / blocks_beside;
-  if (g.places != nullptr) {
-    if (rank == 0 && threadIdx.x == 0) {
-      number = begin_cluster(g, avoided || remote_load(&avoided, 1));
-      remote_store(&number, 1, number);
-    }
-    cluster_arrive();
-    cluster_wait();
-    cluster = number;
-  }
+  static_assert(blocks_beside == 2);
+  const int cluster = number_of_cluster(g.spared, g.tiles.turn, place, rank);
   if (threadIdx.x < groups * warp_group) {
     take_registers<Product::product_registers>();
     const int group = threadIdx.x / warp_group;
@@ -308,7 +271,7 @@ __global__ void __launch_bounds__(threads, 1)
   // the other block may still write here, or arrive at this block's barriers
   cluster_arrive();
   cluster_wait();
-  if (g.places != nullptr && rank == 0 && threadIdx.x == 0) end_cluster(g);
+  end_cluster(g.spared, rank);
 #endif
 }
 
@@ -338,7 +301,7 @@ void launch(const char* routine, int alpha, const typename Product::Operands& op
             std::int64_t depth, View<double> C, Queue& q, Spared spared) {
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), routine);
-  const int kept = std::min(spared.count, processors / 8);
+  const int kept = spared_multiprocessors(spared, processors);
   // if others have multiprocessors of their own, blocks stay to the end
   const auto at_once = kept > 0 ? 0 : static_cast<int>(std::max<std::int64_t>(2 * groups, depth_at_once / depth));
   const ProductTiles tiles = product_tiles(routine, ceil_div(C.rows, tile_rows), ceil_div(C.cols, Product::tile_cols),
@@ -349,8 +312,7 @@ void launch(const char* routine, int alpha, const typename Product::Operands& op
                  alpha < 0 ? INT32_MIN : 0,
                  static_cast<int>(pieces),
                  outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device()),
-                 avoids ? spared.places : nullptr,
-                 spared.counts};
+                 {avoids ? spared.places : nullptr, spared.counts}};
   const std::int64_t clusters = avoids ? processors / blocks_beside : tiles.clusters();
   const CUtensorMap map_C = tensor_map(routine, C, box_rows, Product::tile_cols);
   constexpr int bytes = shared_bytes<Product>;

@@ -5,6 +5,7 @@
 #include <cfloat>
 
 #include "kernels/cuda/pipeline.cuh"
+#include "kernels/cuda/spared_places.cuh"
 #include "kernels/cuda/three_fp16_split.cuh"
 
 namespace devobj::cuda {
@@ -34,14 +35,14 @@ struct Product {
   int depth_tiles, row_tiles, col_tiles;  // col_tiles: of whole clusters
   int turn;                               // clusters of a turn, which run at the same time
   int per_block;                          // tiles of each in a turn
+  SparedPlaces spared;
 };
 
 /// The tiles of a block, one after the other. The tiles of a turn are beside each other, eight high, so that the
 /// operands are in the cache.
 class TilesOfBlock {
  public:
-  __device__ TilesOfBlock(const Product& g, int rank) : g_(g), rank_(rank) {
-    const int cluster = blockIdx.x / blocks_beside;
+  __device__ TilesOfBlock(const Product& g, int cluster, int rank) : g_(g), rank_(rank) {
     tile_ = cluster / g.turn * (g.turn * g.per_block) + cluster % g.turn;
     last_ = min((cluster / g.turn + 1) * (g.turn * g.per_block), g.row_tiles * (g.col_tiles / blocks_beside));
     locate();
@@ -264,6 +265,7 @@ __global__ void __launch_bounds__(gemm_threads, 1) product_kernel(const __grid_c
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ unsigned char memory[];
   __shared__ std::uint64_t barriers[2 * stages + 2 * product_groups];
+  __shared__ PlaceOfBlock place;
   const std::uint32_t start = shared_address(memory), aligned = (start + alignment - 1) / alignment * alignment;
   const std::uint32_t filled = shared_address(barriers), slab_filled = filled + 2 * stages * 8;
   const Places at{aligned,     aligned + stages * stage_bytes,  filled, filled + stages * 8,
@@ -278,12 +280,15 @@ __global__ void __launch_bounds__(gemm_threads, 1) product_kernel(const __grid_c
       barrier_init(at.slab_empty + 8 * h, adders);
     }
     barriers_ready();
+    look_at_place(g.spared, place);
   }
   cluster_arrive();
   cluster_wait();
   const int rank = cluster_rank();
+  static_assert(blocks_beside == 2);
+  const int cluster = number_of_cluster(g.spared, g.turn, place, rank);
   float* const slab = reinterpret_cast<float*>(memory + (at.slab - start));
-  const TilesOfBlock tile(g, rank);
+  const TilesOfBlock tile(g, cluster, rank);
   if (threadIdx.x < products) {
     take_registers<product_registers>();
     multiply(g, at, slab, tile);
@@ -297,6 +302,7 @@ __global__ void __launch_bounds__(gemm_threads, 1) product_kernel(const __grid_c
   // the other block may still write here, or arrive at this block's barriers
   cluster_arrive();
   cluster_wait();
+  end_cluster(g.spared, rank);
 #endif
 }
 

@@ -26,7 +26,7 @@ class GemmByParts : public Everywhere {
       const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
       if (way_ == Way::three_fp16) {
         const Storage workspace(cuda::gemm_three_fp16_workspace(C.rows, C.cols, depth), q());
-        cuda::gemm_three_fp16(opA, opB, alpha, A, B, C, const_cast<void*>(workspace.data()), q());
+        cuda::gemm_three_fp16(opA, opB, alpha, A, B, C, const_cast<void*>(workspace.data()), q(), spared_);
       } else {
         const Storage workspace(cuda::gemm_six_bf16_workspace(C.rows, C.cols, depth), q());
         cuda::gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, const_cast<void*>(workspace.data()), q());
@@ -43,6 +43,10 @@ class GemmByParts : public Everywhere {
       test();
     }
   }
+
+  /// Whether the present way leaves multiprocessors to others: spared_.
+  bool spares() const { return way_ == Way::three_fp16; }
+  cuda::Spared spared_;
 
  private:
   enum class Way { six_bf16, three_fp16 };
@@ -200,6 +204,45 @@ TEST_P(GemmByParts, ALargeProductOfIntegers) {
     };
     const Dense<float> A = integers(m, k, 1), B = integers(k, n, 2), C = integers(m, n, 3);
     expect_same(product(A, B, C, false), product(A, B, C, true), "");
+  });
+}
+
+/// The same bits on fewer multiprocessors, and beside those whose numbers are given, of which there are more than are spared, or
+/// none. (gemm_three_fp16)
+TEST_P(GemmByParts, OnFewerMultiprocessors) {
+  each_way([&] {
+    if (!spares()) return;
+    for (auto [m, n, k] : {std::array<std::int64_t, 3>{4100, 3000, 24}, {2500, 4200, 300}}) {
+      SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
+      const Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2), C = random<float>(m, n, 3);
+      const Dense<float> expected = product(A, B, C, false);
+      const auto expect_same_with = [&](cuda::Spared spared, const std::string& what) {
+        spared_ = spared;
+        expect_same(product(A, B, C, false), expected, what);
+        spared_ = {};
+      };
+      for (const int spared : {1, 2, 16, 1000}) expect_same_with({spared}, "on fewer multiprocessors");
+      for (const int first : {0, 60, 100000})
+        for (const int step : {1, 2, 0}) {
+          Dense<std::int32_t> numbers(cuda::lu_panel_places, 1);
+          for (int i = 0; i < cuda::lu_panel_places; ++i) numbers(i, 0) = first + i * step;
+          const Matrix<std::int32_t> places = upload(numbers, q());
+          const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
+          const Matrix<std::int32_t> counts = upload(zeros, q());
+          const std::string where =
+              "beside multiprocessors " + std::to_string(first) + " + " + std::to_string(step) + " i";
+          for (const int spared : {2, 16}) {
+            expect_same_with({spared, places.view().data, counts.view().data}, where);
+            expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
+          }
+          // as if as many had left as may: the rest multiply where they are
+          Dense<std::int32_t> left = zeros;
+          left(0, 0) = 1000000;
+          to_device<std::int32_t>({left.data(), cuda::spared_counts, 1, cuda::spared_counts}, counts, q());
+          expect_same_with({16, places.view().data, counts.view().data}, where + ", none may leave");
+          expect_same(download<std::int32_t>(counts, q()), zeros, "counts, none may leave");
+        }
+    }
   });
 }
 

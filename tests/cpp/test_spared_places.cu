@@ -1,0 +1,150 @@
+// On a GPU: products that avoid multiprocessors. Beside a kernel that has all others their blocks can be nowhere else for a while,
+// and the product is made there; else other kernels find room there.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "kernels/native.hpp"
+#include "testing.hpp"
+
+using namespace devobj;
+using namespace devobj::test;
+
+namespace {
+
+#define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
+
+struct Places {
+  int number[cuda::lu_panel_places];
+};
+
+/// Stays so long on a multiprocessor that is not one of the places.
+__global__ void stay_kernel(Places places, long long ns) {
+  unsigned here = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(here));
+  for (const int place : places.number)
+    if (place == static_cast<int>(here)) return;
+  long long start = 0, now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - start < ns);
+}
+
+/// Where each block is.
+__global__ void locate_kernel(std::int32_t* place) {
+  unsigned here = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(here));
+  if (threadIdx.x == 0) place[blockIdx.x] = static_cast<int>(here);
+}
+
+class SparedPlaces : public Everywhere {
+ protected:
+  template <class F>
+  void with_real(F&& test) {
+    type() == Type::double_precision ? test(double{}) : test(float{});
+  }
+  /// C - A B by the kernel that there is for the type.
+  template <class T>
+  void subtract(const Matrix<T>& A, const Matrix<T>& B, const Matrix<T>& C, cuda::Spared spared = {}) {
+    if constexpr (std::is_same_v<T, double>)
+      cuda::gemm_overlapped(-1, A, B, C, nullptr, q(), spared);
+    else
+      cuda::gemm_three_fp16(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared);
+  }
+  template <class T>
+  bool usable(const Matrix<T>& A, const Matrix<T>& C) {
+    if constexpr (std::is_same_v<T, double>) {
+      return cuda::gemm_overlapped_usable(q().device());
+    } else {
+      if (!cuda::gemm_three_fp16_usable()) return false;
+      const auto bytes = cuda::gemm_three_fp16_workspace(C.view().rows, C.view().cols, A.view().cols);
+      workspace_ = Matrix<float>(static_cast<std::int64_t>(bytes / sizeof(float)) + 1, 1, q());
+      return true;
+    }
+  }
+
+ private:
+  Matrix<float> workspace_;
+};
+INSTANTIATE_TEST_SUITE_P(On, SparedPlaces,
+                         testing::Combine(testing::Values(places()[2]),
+                                          testing::Values(Type::real, Type::double_precision)),
+                         instance_name);
+
+TEST_P(SparedPlaces, AProductOnTheMultiprocessorsThatItIsToAvoid) {
+  with_real([&]<class T>(T) {
+    const int device = q().device();
+    int processors = 0, bytes = 0;
+    ASSERT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    ASSERT_CUDA(cudaFuncSetAttribute(stay_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const std::int64_t m = 2500, n = 4200, k = 200;
+    const Matrix<T> A = upload(random<T>(m, k, 1), q()), B = upload(random<T>(k, n, 2), q());
+    const Dense<T> before = random<T>(m, n, 3);
+    const Matrix<T> C = upload(before, q());
+    if (!usable(A, C)) GTEST_SKIP() << "skipped: on this GPU cuBLAS makes the products";
+    subtract(A, B, C);
+    const Dense<T> expected = download<T>(C, q());
+
+    Places avoided;
+    Dense<std::int32_t> numbers(cuda::lu_panel_places, 1);
+    for (int i = 0; i < cuda::lu_panel_places; ++i) numbers[i] = avoided.number[i] = i;
+    const Matrix<std::int32_t> in_memory = upload(numbers, q());
+    const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
+    const Matrix<std::int32_t> counts = upload(zeros, q());
+    to_device<T>({const_cast<T*>(before.data()), m, n, m}, C, q());
+    q().wait();
+    cudaStream_t other = nullptr;
+    ASSERT_CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    constexpr long long longer_than_blocks_wait = 20'000'000;
+    stay_kernel<<<processors, 32, bytes, other>>>(avoided, longer_than_blocks_wait);
+    ASSERT_CUDA(cudaGetLastError());
+    subtract(A, B, C, {16, in_memory.view().data, counts.view().data});
+    q().wait();
+    // the product waited for a while, not for that kernel
+    EXPECT_EQ(cudaStreamQuery(other), cudaErrorNotReady);
+    expect_same(download<T>(C, q()), expected, "C");
+    expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
+    ASSERT_CUDA(cudaStreamSynchronize(other));
+    ASSERT_CUDA(cudaStreamDestroy(other));
+  });
+}
+
+TEST_P(SparedPlaces, OthersFindRoomThere) {
+  with_real([&]<class T>(T) {
+    int bytes = 0;
+    ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, q().device()));
+    ASSERT_CUDA(cudaFuncSetAttribute(locate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    // a product of a millisecond or more
+    const std::int64_t n = std::is_same_v<T, double> ? 8000 : 12000, k = 512;
+    const Matrix<T> A(n, k, q()), B(k, n, q()), C(n, n, q());
+    if (!usable(A, C)) GTEST_SKIP() << "skipped: on this GPU cuBLAS makes the products";
+    for (const Matrix<T>* X : {&A, &B, &C}) laset<T>(Uplo::General, T(0), T(0), *X, q());
+    constexpr int blocks = cuda::lu_panel_places;
+    Dense<std::int32_t> avoided(blocks, 1);
+    for (int i = 0; i < blocks; ++i) avoided[i] = 32 + i;
+    const Matrix<std::int32_t> in_memory = upload(avoided, q()), found(blocks, 1, q());
+    const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
+    const Matrix<std::int32_t> counts = upload(zeros, q());
+    cudaStream_t other = nullptr;
+    ASSERT_CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    bool beside = false;  // the product, which the host may be too slow for
+    for (int attempt = 0; attempt < 20 && !beside; ++attempt) {
+      q().wait();
+      subtract(A, B, C, {16, in_memory.view().data, counts.view().data});
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      locate_kernel<<<blocks, 32, bytes, other>>>(found.view().data);
+      ASSERT_CUDA(cudaStreamSynchronize(other));
+      beside = cudaStreamQuery(static_cast<cudaStream_t>(q().stream())) == cudaErrorNotReady;
+    }
+    EXPECT_TRUE(beside);
+    Dense<std::int32_t> places = download<std::int32_t>(found, q());
+    std::sort(&places[0], &places[0] + blocks);
+    expect_same(places, avoided, "where the blocks of the other kernel were");
+    ASSERT_CUDA(cudaStreamDestroy(other));
+  });
+}
+
+}  // namespace
