@@ -25,6 +25,22 @@ __device__ inline int multiprocessor() {
   return static_cast<int>(number);
 }
 
+/// Whether this lane, always the same, is the one that acts for the warp, all of whose lanes are here. The compiler knows then that
+/// what it hands to the copy engine is one lane's; of `lane == 0` it does not, and goes through the lanes in a loop.
+__device__ __forceinline__ bool elected() {
+  std::uint32_t here = 1;
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{\n\t.reg .pred p;\n\t"
+      "elect.sync _|p, 0xffffffff;\n\t"
+      "selp.u32 %0, 1, 0, p;\n\t}"
+      : "=r"(here));
+#else
+  here = threadIdx.x % 32 == 0;
+#endif
+  return here != 0;
+}
+
 /// A clock that all blocks share.
 __device__ inline std::uint64_t nanoseconds() {
   std::uint64_t now = 0;

@@ -5,8 +5,8 @@
 //   of the block, one after   <->   copied ahead, updated in their place, and        copied ahead, then in registers
 //   the other                       copied back
 //
-// A group is boxes of 128 bytes of each column, as tensor_map.hpp puts them into shared memory. Every warp works for itself; its
-// first lane copies. Rows that are done go back as they came: others may read them meanwhile, but nobody writes them.
+// A group is boxes of 128 bytes of each column, as tensor_map.hpp puts them into shared memory. Every warp works for itself; one
+// of its lanes copies. Rows that are done go back as they came: others may read them meanwhile, but nobody writes them.
 #pragma once
 
 #include "kernels/cuda/lu_panel_tiles.cuh"
@@ -52,7 +52,7 @@ struct Boxes {
         at(kept(static_cast<int>((shared_address(of_block) + multiple - 1) / multiple * multiple + warp * of_warp))),
         barriers(at + (team - warp) * of_warp + warp * (groups + 1) * barrier),
         policy(keeps_panel<E> ? keeping_policy() : cache_policy(false)) {
-    if (lane == 0)
+    if (elected())
       for (int i = 0; i <= groups; ++i) barrier_init(barriers + i * barrier, 1);
     barriers_ready();
     __syncwarp();
@@ -65,7 +65,7 @@ struct Boxes {
   __device__ std::uint32_t arrival_of_L() const { return barriers + groups * barrier; }
 
   __device__ void copy(std::uint32_t to, int s, int c, std::uint32_t arrived) const {
-    if (lane != 0) return;
+    if (!elected()) return;
     barrier_expect(arrived, group_bytes);
 #pragma unroll
     for (int b = 0; b < boxes_in_group; ++b)
@@ -166,7 +166,7 @@ struct Boxes {
         }
         shared_before_copies();
         __syncwarp();
-        if (lane == 0) {
+        if (elected()) {
 #pragma unroll
           for (int b = 0; b < boxes_in_group; ++b)
             box_store(place(used) + b * box_bytes, map, row(s) * parts + b * box_numbers, c, policy);
@@ -177,7 +177,7 @@ struct Boxes {
         copy_next();
       }
     }
-    if (lane == 0) stores_done();
+    if (elected()) stores_done();
     copy_ahead(c0 + 3 * W);
   }
 
