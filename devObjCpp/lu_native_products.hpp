@@ -12,8 +12,8 @@
 namespace devobj {
 
 /// In single precision by parts and, of complex matrices, as real ones, unless math is strict; of complex<double> by three real
-/// products, or as real ones; of double by gemm_overlapped; else by cuBLAS. For the updates of the rest, on one queue: the
-/// workspace serves one product at a time.
+/// products, or as real ones; of double by gemm_overlapped; else by cuBLAS. All but cuBLAS's can leave multiprocessors to the panels.
+/// For the updates of the rest, on one queue: the workspace serves one product at a time.
 template <class T>
 class LuNativeProducts {
  public:
@@ -35,6 +35,7 @@ class LuNativeProducts {
     if constexpr (single) {
       const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
       slow_ = !strict_ && !cuda::gemm_by_parts_at_full_rate(real, q);
+      leave_ = !strict_ && std::min(A.rows, A.cols) > least && cuda::gemm_by_parts_spares(q);
     }
   }
   /// Whether there are products of the rest that leave multiprocessors to the panels.
@@ -48,7 +49,7 @@ class LuNativeProducts {
     rows_ = A_.rows - k + rest;
     cols_ = A_.cols - k + rest;
     depth_ = depth;
-    by_three_ = is_complex<T> && leave_ && rest >= by_three_least;
+    by_three_ = std::is_same_v<T, std::complex<double>> && leave_ && rest >= by_three_least;
     by_parts_ = !by_three_ && by_parts_pays(rest);
     if constexpr (std::is_same_v<T, double>) {
       const bool is_small = std::max(A_.rows, A_.cols) <= small, is_aligned = cuda::gemm_overlapped_aligned(A_, A_, A_);
@@ -89,9 +90,9 @@ class LuNativeProducts {
         return cuda::gemm_3m_overlapped(-1, A, B, C, workspace_, q, spared);
     if (of_rest && by_parts_ && side >= least) {
       if constexpr (std::is_same_v<T, float>)
-        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q);
+        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared);
       else if constexpr (is_complex<T>)
-        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q);
+        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared);
     }
     if constexpr (std::is_same_v<T, double>)
       if (overlapped_ && depth <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&

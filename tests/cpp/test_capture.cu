@@ -98,8 +98,13 @@ TEST_P(Capture, WhatCannotBeCapturedIsAnErrorAndEverythingWorksAfterwards) {
 /// comes after it in the graph finds its factors.
 TEST_P(Capture, NativeLuIsReplayed) {
   with_type([&]<class T>(T) {
-    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{60, 60}, {120, 120}, {100, 60}, {300, 300}, {500, 200},
-                        {150, 400}}) {
+    for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{60, 60},
+                        {120, 120},
+                        {100, 60},
+                        {300, 300},
+                        {500, 200},
+                        {150, 400},
+                        {2500, 2500}}) {
       SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
       const std::int64_t k = std::min(m, n);
       const LuOptions options{Method::native, 64};

@@ -175,22 +175,26 @@ TEST_P(LuNative, ALargeSquareMatrix) {
   });
 }
 
-/// Column-major matrices of double precision whose updates add to C beside the products.
-TEST_P(LuNative, UpdatesOfDoublePrecision) {
+/// Column-major matrices whose updates are by products that leave multiprocessors to the panels, of complex<float> two of them one
+/// after the other in wide blocks: the same bits again.
+TEST_P(LuNative, UpdatesBesideThePanels) {
   with_type([&]<class T>(T) {
-    if constexpr (std::is_same_v<T, double>)
-      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{2500, 2600},
-                          {2600, 2500},
-                          {4000, 4000},
-                          {4501, 4400},
-                          {4400, 4501}}) {
-        const Dense<T> A = random<T>(m, n, 14);
-        for (const LuOptions& options : {LuOptions{Method::native, 0}, LuOptions{Method::native, 256, nullptr, 64}}) {
-          const LuFactors<T> f = factor_lu(A, q(), options);
-          EXPECT_LE(lu_residual(A, f), 1) << shape_name(m, n) << ", blocks of " << options.block;
-          EXPECT_TRUE(pivots_in_range(f));
-        }
+    using Shapes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+    const Shapes shapes = std::is_same_v<T, double>
+                              ? Shapes{{2500, 2600}, {2600, 2500}, {4000, 4000}, {4501, 4400}, {4400, 4501}}
+                              : Shapes{{2700, 2800}, {2800, 2700}};
+    for (auto [m, n] : shapes) {
+      const Dense<T> A = random<T>(m, n, 14);
+      for (const LuOptions& options : {LuOptions{Method::native, 0}, LuOptions{Method::native, 256, nullptr, 64},
+                                       LuOptions{Method::native, 512, nullptr, 128}}) {
+        SCOPED_TRACE(shape_name(m, n) + ", blocks of " + std::to_string(options.block));
+        const LuFactors<T> f = factor_lu(A, q(), options), again = factor_lu(A, q(), options);
+        EXPECT_LE(lu_residual(A, f), 1);
+        EXPECT_TRUE(pivots_in_range(f));
+        expect_same(again.LU, f.LU, "LU, again");
+        expect_same(again.pivots, f.pivots, "pivots, again");
       }
+    }
   });
 }
 
