@@ -5,6 +5,7 @@
 
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
+#include "spared_checks.hpp"
 
 namespace devobj::test {
 namespace {
@@ -222,26 +223,7 @@ TEST_P(GemmByParts, OnFewerMultiprocessors) {
         spared_ = {};
       };
       for (const int spared : {1, 2, 16, 1000}) expect_same_with({spared}, "on fewer multiprocessors");
-      for (const int first : {0, 60, 100000})
-        for (const int step : {1, 2, 0}) {
-          Dense<std::int32_t> numbers(cuda::lu_panel_places, 1);
-          for (int i = 0; i < cuda::lu_panel_places; ++i) numbers(i, 0) = first + i * step;
-          const Matrix<std::int32_t> places = upload(numbers, q());
-          const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
-          const Matrix<std::int32_t> counts = upload(zeros, q());
-          const std::string where =
-              "beside multiprocessors " + std::to_string(first) + " + " + std::to_string(step) + " i";
-          for (const int spared : {2, 16}) {
-            expect_same_with({spared, places.view().data, counts.view().data}, where);
-            expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
-          }
-          // as if as many had left as may: the rest multiply where they are
-          Dense<std::int32_t> left = zeros;
-          left(0, 0) = 1000000;
-          to_device<std::int32_t>({left.data(), cuda::spared_counts, 1, cuda::spared_counts}, counts, q());
-          expect_same_with({16, places.view().data, counts.view().data}, where + ", none may leave");
-          expect_same(download<std::int32_t>(counts, q()), zeros, "counts, none may leave");
-        }
+      beside_given_multiprocessors(q(), true, expect_same_with);
     }
   });
 }

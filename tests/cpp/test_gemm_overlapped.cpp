@@ -4,6 +4,7 @@
 
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
+#include "spared_checks.hpp"
 
 namespace devobj::test {
 namespace {
@@ -234,27 +235,9 @@ TEST_P(Overlapped, ManyTiles) {
         }
       for (const int spared : {1, 16, 1000})
         expect_same(product(A, B, C, -1, {spared}), ours, "on fewer multiprocessors");
-      // beside the multiprocessors whose numbers are given, of which there are more than are spared, or none
-      for (const int first : {0, 60, 100000})
-        for (const int step : {1, 2, 0}) {
-          Dense<std::int32_t> numbers(cuda::lu_panel_places, 1);
-          for (int i = 0; i < cuda::lu_panel_places; ++i) numbers(i, 0) = first + i * step;
-          const Matrix<std::int32_t> places = upload(numbers, q());
-          const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
-          const Matrix<std::int32_t> counts = upload(zeros, q());
-          for (const int spared : {2, 16})
-            expect_same(product(A, B, C, -1, {spared, places.view().data, counts.view().data}), ours,
-                        "beside multiprocessors " + std::to_string(first) + " + " + std::to_string(step) + " i");
-          expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
-          if (n == 1) continue;  // fewer tiles than multiprocessors
-          // as if as many had left as may: the rest multiply where they are
-          Dense<std::int32_t> left = zeros;
-          left(0, 0) = 1000000;
-          to_device<std::int32_t>({left.data(), cuda::spared_counts, 1, cuda::spared_counts}, counts, q());
-          const Dense<T> result = product(A, B, C, -1, {16, places.view().data, counts.view().data});
-          expect_same(result, ours, "none may leave");
-          expect_same(download<std::int32_t>(counts, q()), zeros, "counts, none may leave");
-        }
+      beside_given_multiprocessors(q(), n > 1, [&](cuda::Spared spared, const std::string& what) {
+        expect_same(product(A, B, C, -1, spared), ours, what);
+      });
     }
   });
 }
