@@ -33,7 +33,7 @@ namespace devobj {
 namespace {
 
 /// Multiprocessors that the largest products leave to the panels and what is near them.
-constexpr int for_panels = 16;
+constexpr cuda::Spared for_panels{16};
 
 template <class S>
 class WindowLu {
@@ -182,7 +182,8 @@ class WindowLu {
     }
   }
   /// The same with the columns of a block, by parts where that is faster. `spared`: of ProductsByParts::add.
-  void update(Range rows, std::int64_t b, Range right, const ProductsByParts& parts, Queue& q, int spared = 0) {
+  void update(Range rows, std::int64_t b, Range right, const ProductsByParts& parts, Queue& q,
+              cuda::Spared spared = {}) {
     const Range B = columns_of_block(b);
     if (parts && rows.size() >= by_parts_least && right.size() >= block_)
       parts.add(Op::NoTrans, Op::NoTrans, -1, A_(rows, B), A_(B, right), A_(rows, right), Side::Right, q, spared);

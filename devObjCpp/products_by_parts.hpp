@@ -115,11 +115,11 @@ class ProductsByParts {
   }
 
   /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
-  /// to their column of op(B) (guarded == Right) or row of op(A) (Left). Real products of float leave as
-  /// many multiprocessors as `spared`, at most an eighth, to kernels on other queues, if they can.
+  /// to their column of op(B) (guarded == Right) or row of op(A) (Left). Real products of float leave `spared` to kernels on other
+  /// queues, if they can.
   template <class T>
   void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q,
-           int spared = 0) const {
+           cuda::Spared spared = {}) const {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       if (updates_by_three_)
         return opA == Op::NoTrans && cuda::gemm_3m_overlapped_possible(C, q)
@@ -137,7 +137,7 @@ class ProductsByParts {
         const Range K{k, std::min(k + cuda::gemm_by_parts_max_depth, depth)};
         const View<T> a = opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
                       b = opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K);
-        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q, {spared});
+        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q, spared);
       }
     }
   }

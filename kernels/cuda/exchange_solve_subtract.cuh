@@ -26,17 +26,7 @@ template <class E, int w>
 __device__ void invert_two_tiles(Row<E, w>* L, int first) {
   const int lane = threadIdx.x % warp_size, column = lane % tile, top = (first + lane / tile) * tile;
   E x[tile];
-#pragma unroll
-  for (int i = 0; i < tile; ++i) x[i] = i == column ? from_parts<E>(1) : E{};
-#pragma unroll
-  for (int k = 0; k < tile; k += Piece<E>::size)
-#pragma unroll
-    for (int i = k + 1; i < tile; ++i) {
-      const Piece<E> l = piece(L[top + i][top + k]);
-#pragma unroll
-      for (int v = 0; v < Piece<E>::size; ++v)
-        if (k + v < i) x[i] = minus_product(x[i], l.of[v], x[k + v]);
-    }
+  exchange_solve_tiles::inverse_column(x, column, [&](int i, int k) -> const E& { return L[top + i][top + k]; });
   __syncwarp();
 #pragma unroll
   for (int i = 0; i < tile; ++i) L[top + i][top + column] = x[i];

@@ -193,22 +193,28 @@ __device__ void fetch(E (*L)[tile][pitch], Block<E> stored, int stripes) {
   __pipeline_commit();
 }
 
+/// x = a column of the inverse of a unit lower triangle, of which at(i, k) is the element (i, k) with those right of it.
+template <class E, int n, class At>
+__device__ __forceinline__ void inverse_column(E (&x)[n], int column, At at) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) x[i] = i == column ? from_parts<E>(1) : E{};
+#pragma unroll
+  for (int k = 0; k < n; k += Piece<E>::size)
+#pragma unroll
+    for (int i = k + 1; i < n; ++i) {
+      const Piece<E> d = piece(at(i, k));
+#pragma unroll
+      for (int v = 0; v < Piece<E>::size; ++v)
+        if (k + v < i) x[i] = minus_product(x[i], d.of[v], x[k + v]);
+    }
+}
+
 /// By one warp: D = D^-1, D unit lower triangular (its diagonal is not read). A lane has a column.
 template <class E>
 __device__ __noinline__ void invert(Tile<E>& D) {
   const int lane = threadIdx.x % warp_size;
   E x[tile];
-#pragma unroll
-  for (int i = 0; i < tile; ++i) x[i] = i == lane ? from_parts<E>(1) : E{};
-#pragma unroll
-  for (int k = 0; k < tile; k += Piece<E>::size)
-#pragma unroll
-    for (int i = k + 1; i < tile; ++i) {
-      const Piece<E> d = piece(D[i][k]);
-#pragma unroll
-      for (int v = 0; v < Piece<E>::size; ++v)
-        if (k + v < i) x[i] = minus_product(x[i], d.of[v], x[k + v]);
-    }
+  inverse_column(x, lane, [&](int i, int k) -> const E& { return D[i][k]; });
   __syncwarp();
 #pragma unroll
   for (int i = 0; i < tile; ++i) D[i][lane] = x[i];
