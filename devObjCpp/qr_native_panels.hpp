@@ -43,13 +43,21 @@ class NativePanels {
     strip(turn, K, {0, width}, q);
     return width;
   }
-  /// The panel's strips after the first `done` columns.
-  void end(int turn, Range K, std::int64_t done, Queue& q) {
-    while (done < K.size()) {
-      const Range S{done, done + strip_width(K, done, q)};
+  /// The panel's strips after the first `done` columns. Beside each of them, when it has been launched, `beside(S, ready)` is called
+  /// with the columns of the strip before it and an event after that.
+  template <class Beside>
+  void end(int turn, Range K, std::int64_t done, Queue& q, Beside beside) {
+    Range S{0, done};
+    while (S.end < K.size()) {
+      const Range before = S;
+      const Event ready = q.record(false);
+      S = {before.end, before.end + strip_width(K, before.end, q)};
       strip(turn, K, S, q);
-      done = S.end;
+      beside(before, ready);
     }
+  }
+  void end(int turn, Range K, std::int64_t done, Queue& q) {
+    end(turn, K, done, q, [](Range, const Event&) {});
   }
   /// Whether the panel is a single strip, whose T is the panel's.
   bool is_one_strip(Range K, const Queue& q) const { return strip_width(K, 0, q) == K.size(); }
@@ -70,14 +78,19 @@ class NativePanels {
       }
     return cuda_built;
   }
-  /// A(below, columns) = Q^H A(below, columns) for a few columns; `by_strips`: applies_strips says so
-  void apply_next(int turn, Range K, Range columns, bool by_strips, Queue& q) {
+  /// A(below, columns) = Q^H A(below, columns) for a few columns; `by_strips`: applies_strips says so, and the strips of the first `done`
+  /// columns have been applied
+  void apply_next(int turn, Range K, Range columns, bool by_strips, std::int64_t done, Queue& q) {
     if (!by_strips) return reflect(V(turn, K.begin, K.size()), Tri(turn, K.size()), A_({K.begin, A_.rows}, columns), q);
-    for (std::int64_t done = 0, width = 0; done < K.size(); done += width) {
-      width = strip_width(K, done, q);
-      const Range S{done, done + width};
-      reflect(strip_V(turn, K, S), strip_T(turn, K, S), A_({K.begin + done, A_.rows}, columns), q);
+    while (done < K.size()) {
+      const Range S{done, done + strip_width(K, done, q)};
+      apply_strip(turn, K, S, columns, q);
+      done = S.end;
     }
+  }
+  /// The same with the reflector of the panel's columns S, one strip.
+  void apply_strip(int turn, Range K, Range S, Range columns, Queue& q) {
+    reflect(strip_V(turn, K, S), strip_T(turn, K, S), A_({K.begin + S.begin, A_.rows}, columns), q);
   }
 
  private:

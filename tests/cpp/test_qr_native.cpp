@@ -37,6 +37,7 @@ TEST_P(QrNative, ShapesAroundTheClustersCapacities) {
                                                                           {777, 777},
                                                                           {1000, 1000},
                                                                           {1025, 130},
+                                                                          {1700, 300},
                                                                           {150, 1100},
                                                                           {2049, 129},
                                                                           {4097, 70},
