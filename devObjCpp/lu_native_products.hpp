@@ -21,7 +21,7 @@ class LuNativeProducts {
   // and the depths up to which it is: where its blocks come and go, and, for the update of the rest, where they stay and leave
   // multiprocessors to the panels, as many as a cluster has.
   static constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256,
-                                overlapped_most_depth_staying = 1024;
+                                overlapped_most_depth_staying = 1280;
   // Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but the residual is smaller by a
   // tenth to a fifth than with cuBLAS's products. If they are not aligned, a copy is factored.
   static constexpr std::int64_t small = 1024, overlapped_least_small = 64;

@@ -7,6 +7,9 @@
 //   below  |R11|     |      |         rest   A(below, rest) = Q^H A(below, rest)            (queue, beside the panel)
 //          | V | A22 | A22  |
 //          +---+-----+------+
+//
+// A panel is made of strips, and `next` of one update by each. All of these but the last are made while the panel is factored, if that
+// pays (strips_ahead_rows).
 #include "qr_native.hpp"
 
 #include <algorithm>
@@ -25,8 +28,9 @@ namespace {
 
 // Columns of the first panel at most. The ones after it become wider by and by.
 constexpr std::int64_t first_panel = 256;
-// Rows up to which a panel's strips are applied to the next panel's columns while the panel is factored: where it does not wait for the
-// update of the rest, since T waits for it too. Strips of real numbers are as wide as such panels.
+// Rows up to which a panel's strips, all but the last, are applied to the next panel's columns while the panel is factored. T comes
+// after them in its queue, and they come after the update of the rest: where that takes longer than the panel, T would be late. Most
+// panels of real numbers are one strip.
 template <class T>
 constexpr std::int64_t strips_ahead_rows = std::is_same_v<T, std::complex<double>>  ? INT64_MAX
                                            : std::is_same_v<T, std::complex<float>> ? 1600
