@@ -19,7 +19,7 @@ class LuNativeProducts {
  public:
   // Rows and columns from which an update in double precision is by gemm_overlapped if it is aligned (else: unaligned_least),
   // and the depths up to which it is: where its blocks come and go, and, for the update of the rest, where they stay and leave
-  // multiprocessors to the panels, as many as a cluster has.
+  // multiprocessors to the panels, as many as a cluster has: that is the depth of the tables' widest blocks.
   static constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256,
                                 overlapped_most_depth_staying = 1280;
   // Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but the residual is smaller by a

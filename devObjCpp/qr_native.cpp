@@ -72,11 +72,11 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   Event applied_to_next;
   const auto end_panel = [&](Range K, std::int64_t done) {
     const Range next = panel_after(K);
-    const bool by_strips =
-        m - K.begin <= strips_ahead_rows<T> && next.size() > 0 && panels.applies_strips(K, next.size(), first);
     applied = 0;
+    applied_to_next = {};
+    if (m - K.begin > strips_ahead_rows<T> || next.size() == 0 || !panels.applies_strips(K, next.size(), first))
+      return panels.end(turn, K, done, first);
     panels.end(turn, K, done, first, [&](Range strip, const Event& ready) {
-      if (!by_strips) return;
       triangles.wait_for(ready);
       triangles.wait_for(rest_done);
       panels.apply_strip(turn, K, strip, next, triangles);
@@ -101,7 +101,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     }
     // next
     first.wait_for(rest_done);
-    if (applied > 0) first.wait_for(applied_to_next);
+    first.wait_for(applied_to_next);
     if (next.size() > 0) panels.apply_next(turn, K, next, by_strips, applied, first);
     const Event ready = first.record(false);
     // panel

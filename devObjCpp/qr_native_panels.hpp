@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <type_traits>
 
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
@@ -43,21 +45,19 @@ class NativePanels {
     strip(turn, K, {0, width}, q);
     return width;
   }
-  /// The panel's strips after the first `done` columns. Beside each of them, when it has been launched, `beside(S, ready)` is called
-  /// with the columns of the strip before it and an event after that.
-  template <class Beside>
-  void end(int turn, Range K, std::int64_t done, Queue& q, Beside beside) {
+  /// The panel's strips after the first `done` columns. Beside each of them, when it has been launched, `beside(S, ready)` is called,
+  /// if it is not null, with the columns of the strip before it and an event after that.
+  template <class Beside = std::nullptr_t>
+  void end(int turn, Range K, std::int64_t done, Queue& q, Beside beside = nullptr) {
     Range S{0, done};
     while (S.end < K.size()) {
       const Range before = S;
-      const Event ready = q.record(false);
+      Event ready;
+      if constexpr (!std::is_same_v<Beside, std::nullptr_t>) ready = q.record(false);
       S = {before.end, before.end + strip_width(K, before.end, q)};
       strip(turn, K, S, q);
-      beside(before, ready);
+      if constexpr (!std::is_same_v<Beside, std::nullptr_t>) beside(before, ready);
     }
-  }
-  void end(int turn, Range K, std::int64_t done, Queue& q) {
-    end(turn, K, done, q, [](Range, const Event&) {});
   }
   /// Whether the panel is a single strip, whose T is the panel's.
   bool is_one_strip(Range K, const Queue& q) const { return strip_width(K, 0, q) == K.size(); }
