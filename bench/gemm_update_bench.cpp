@@ -92,7 +92,26 @@ void measure(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spare
     std::printf("; as real %.1f us, %.1f Tflop/s; cuBLAS with three products %.1f us, %.1f Tflop/s", us_real,
                 flops / us_real / 1e6, us_3m, flops / us_3m / 1e6);
   }
-  std::printf("; ratio %.2f; difference %.2g\n", us_cublas / us, difference);
+  std::printf("; ratio %.2f; difference %.2g", us_cublas / us, difference);
+  if constexpr (std::is_same_v<T, double>) {
+    if (cuda::gemm_residues_usable(q.device())) {
+      void* const workspace = q.workspace(cuda::gemm_residues_workspace(m, n, k));
+      auto by_residues = [&](View<double> to) {
+        cuda::gemm_residues(Op::NoTrans, Op::NoTrans, -1, A, B, to, workspace, q, {spared});
+      };
+      laset<T>(Uplo::General, T(0.5), T(0.5), C, q);
+      laset<T>(Uplo::General, T(0.5), T(0.5), D, q);
+      by_residues(C);
+      cublas(D);
+      axpy<T>(T(-1), C, D, q);
+      const double difference_of_residues =
+          lange<T>(Norm::Max, D, q) / (std::sqrt(double(k)) * std::numeric_limits<double>::epsilon());
+      const double us_residues = 1000 * median_ms(reps, q, [&] { by_residues(C); });
+      std::printf("; by residues %.1f us, %.1f Tflop/s, difference %.2g", us_residues, flops / us_residues / 1e6,
+                  difference_of_residues);
+    }
+  }
+  std::printf("\n");
   std::fflush(stdout);
 }
 

@@ -167,6 +167,12 @@ __device__ __forceinline__ void box_copy(std::uint32_t to, const CUtensorMap& ma
       : "memory");
 #endif
 }
+/// A box on its way to the L2 cache.
+__device__ __forceinline__ void box_prefetch(const CUtensorMap& map, int row, int col) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(row), "r"(col) : "memory");
+#endif
+}
 /// From shared memory to what lies in the matrix, in the group of copies that the thread ends next.
 __device__ __forceinline__ void box_store(std::uint32_t from, const CUtensorMap& map, int row, int col,
                                           std::uint64_t policy) {

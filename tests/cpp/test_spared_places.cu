@@ -41,31 +41,43 @@ __global__ void locate_kernel(std::int32_t* place) {
 
 class SparedPlaces : public Everywhere {
  protected:
+  /// The test with each kernel that there is for the type.
   template <class F>
   void with_real(F&& test) {
-    type() == Type::double_precision ? test(double{}) : test(float{});
+    if (type() == Type::real) return test(float{});
+    for (const bool by_residues : {false, true}) {
+      SCOPED_TRACE(by_residues ? "by residues" : "by products of double precision");
+      by_residues_ = by_residues;
+      test(double{});
+    }
   }
-  /// C - A B by the kernel that there is for the type.
+  /// C - A B
   template <class T>
   void subtract(const Matrix<T>& A, const Matrix<T>& B, const Matrix<T>& C, cuda::Spared spared = {}) {
     if constexpr (std::is_same_v<T, double>)
-      cuda::gemm_overlapped(-1, A, B, C, nullptr, q(), spared);
+      by_residues_ ? cuda::gemm_residues(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared)
+                   : cuda::gemm_overlapped(-1, A, B, C, nullptr, q(), spared);
     else
       cuda::gemm_three_fp16(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared);
   }
   template <class T>
   bool usable(const Matrix<T>& A, const Matrix<T>& C) {
+    const std::int64_t rows = C.view().rows, cols = C.view().cols, depth = A.view().cols;
+    std::size_t bytes = 0;
     if constexpr (std::is_same_v<T, double>) {
-      return cuda::gemm_overlapped_usable(q().device());
+      if (!by_residues_) return cuda::gemm_overlapped_usable(q().device());
+      if (!cuda::gemm_residues_usable(q().device())) return false;
+      bytes = cuda::gemm_residues_workspace(rows, cols, depth);
     } else {
       if (!cuda::gemm_three_fp16_usable()) return false;
-      const auto bytes = cuda::gemm_three_fp16_workspace(C.view().rows, C.view().cols, A.view().cols);
-      workspace_ = Matrix<float>(static_cast<std::int64_t>(bytes / sizeof(float)) + 1, 1, q());
-      return true;
+      bytes = cuda::gemm_three_fp16_workspace(rows, cols, depth);
     }
+    workspace_ = Matrix<float>(static_cast<std::int64_t>(bytes / sizeof(float)) + 1, 1, q());
+    return true;
   }
 
  private:
+  bool by_residues_ = false;
   Matrix<float> workspace_;
 };
 INSTANTIATE_TEST_SUITE_P(On, SparedPlaces,

@@ -1,0 +1,132 @@
+// gemm_residues: C += alpha op(A) op(B) in double precision by products of eight-bit integers, on Hopper's warp group products.
+//
+// Rows of op(A) and columns of op(B) are brought to norms of some 2^58 by powers of two, each by its own, and rounded to integers.
+// Their sums of products are integers below half of the product of the moduli, so that their remainders say what they are; and
+// the remainders of the sums are those of sums of the operands' remainders, which have eight bits. One product of eight-bit
+// integers for each of 15 moduli, and the sum divided by the moduli's product P is, modulo 1,
+//
+//   sum over the moduli p of  (remainder modulo p) ((P / p)^-1 modulo p) / p.
+//
+// That is added up in 64 bits, which is where C's error comes from, with the rounding to integers: both are small beside 2^-53 times
+// the norms of the row and the column. What is zero stays zero.
+//
+// A plain product's error is small beside |A| |B|, which can be much less than the norms' product: where elements of the row are
+// large and those of the column small, and the other way round. So another product of integers adds up the elements' sizes, rounded
+// down. What a warp has of a tile is computed in double precision if that is too little beside the norms for one of its elements; or if
+// there are infinities, NaN, or numbers that are too large or too small.
+//
+//        128 rows of C                     A block makes tiles of C one after the other:
+//   +-----------------+                      warps 0 to 3, 4 to 7   the products of 64 columns each, their remainders, and C
+//   |   64 columns    |  warps 0 to 3        warps 8, 9             have the operands' pieces of depth 128 copied into a ring
+//   +-----------------+
+//   |   64 columns    |  warps 4 to 7      The groups take turns: one multiplies, the other makes remainders.
+//   +-----------------+
+//
+// Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix multiplication using an
+// integer modular technique", 2025.
+#include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/residue_product.cuh"
+#include "kernels/cuda/tensor_map.hpp"
+#include "kernels/native.hpp"
+
+namespace devobj::cuda {
+namespace {
+
+using namespace residues;
+
+constexpr auto name = "gemm_residues";
+
+constexpr std::size_t aligned_bytes(std::size_t bytes) {
+  return (bytes + 1023) / 1024 * 1024;
+}
+/// Vectors of whole tiles.
+constexpr std::int64_t whole(std::int64_t vectors, int tile) {
+  return ceil_div(vectors, std::int64_t(tile)) * tile;
+}
+std::size_t plane_bytes(std::int64_t vectors, std::int64_t depth) {
+  return static_cast<std::size_t>(vectors * whole(depth, depth_bytes) * planes);
+}
+std::size_t reduced_bytes(std::int64_t vectors, std::int64_t depth) {
+  return plane_bytes(vectors, depth) + aligned_bytes(vectors * sizeof(double)) + aligned_bytes(vectors * sizeof(float));
+}
+Reduced reduced_at(unsigned char* memory, std::int64_t vectors, std::int64_t depth) {
+  unsigned char* const scale = memory + plane_bytes(vectors, depth);
+  return {memory, reinterpret_cast<double*>(scale),
+          reinterpret_cast<float*>(scale + aligned_bytes(vectors * sizeof(double)))};
+}
+
+// Clusters' pieces that a block makes before it leaves its multiprocessor to others.
+constexpr int tiles_at_once = 2;
+
+void multiply_there(Op opA, Op opB, int alpha, View<double> A, View<double> B, View<double> C, unsigned char* memory,
+                    Queue& q, const Spared& spared) {
+  const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
+  const std::int64_t rows = whole(C.rows, tile_rows * high), cols = whole(C.cols, tile_cols * wide);
+  const Reduced of_A = reduced_at(memory, rows, depth),
+                of_B = reduced_at(memory + reduced_bytes(rows, depth), cols, depth);
+  const Vectors<double> of_rows = vectors_of(opA, A, true), of_columns = vectors_of(opB, B, false);
+  const int pieces = static_cast<int>(ceil_div(depth, depth_bytes));
+  const std::int64_t first_of_B = rows / reduce_vectors;
+  reduce_kernel<<<static_cast<unsigned>(first_of_B + cols / reduce_vectors), pieces * warp_size, 0, stream_of(q)>>>(
+      of_rows, of_A, tile_rows, of_columns, of_B, tile_cols, static_cast<int>(depth), static_cast<int>(first_of_B));
+
+  Product g{of_A, of_B, of_rows, of_columns, block_of(C), double(alpha)};
+  constexpr double unit = static_cast<double>(product()) * 0x1p-64 / 0x1p118;
+  static_assert(2 * norm_bits == 118);
+  g.unit = alpha * unit;
+  g.depth = static_cast<int>(depth);
+  g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device());
+  g.mapped = has_tensor_map(C);
+  g.pieces = pieces;
+  int processors = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), name);
+  const int kept = spared_multiprocessors(spared, processors);
+  g.tiles = product_tiles(name, rows / (tile_rows * high), cols / tile_cols, wide, (processors - kept) / cluster_blocks,
+                          kept > 0 ? 0 : tiles_at_once);
+  std::int64_t clusters = g.tiles.clusters();
+  if (kept > 0 && spared.places != nullptr && clusters == g.tiles.turn) {
+    clusters = processors / cluster_blocks;
+    g.spared = {spared.places, spared.counts};
+  }
+  check(cudaFuncSetAttribute(product_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, product_bytes), name);
+  const ClusterLaunch launch(clusters * cluster_blocks, cluster_blocks, product_threads, product_bytes, stream_of(q));
+  const CUtensorMap map_of_C = g.mapped ? tensor_map(name, C, box_rows, group_cols) : CUtensorMap{};
+  check(cudaLaunchKernelEx(&launch.config, product_kernel, g, map_of_C), name);
+  q.launched(name);
+}
+
+}  // namespace
+
+bool gemm_residues_usable(int device) {
+  cudaFuncAttributes attributes{};
+  int major = 0;
+  if (cudaFuncGetAttributes(&attributes, product_kernel) != cudaSuccess ||
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  return major == 9 && attributes.sharedSizeBytes > 0;
+}
+
+std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+  depth = std::min<std::int64_t>(depth, most_pieces * depth_bytes);
+  return reduced_bytes(whole(rows, tile_rows * high), depth) + reduced_bytes(whole(cols, tile_cols * wide), depth);
+}
+
+void gemm_residues(Op opA, Op opB, int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
+                   Spared spared) {
+  const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
+  if (C.empty() || depth == 0) return;
+  DeviceScope scope(q.device());
+  // parts of the depth that are as long as each other
+  constexpr std::int64_t most = most_pieces * depth_bytes;
+  const std::int64_t parts = ceil_div(depth, most), part = whole(ceil_div(depth, parts), depth_bytes);
+  for (std::int64_t k = 0; k < depth; k += part) {
+    const Range K{k, std::min(k + part, depth)};
+    multiply_there(opA, opB, alpha, opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
+                   opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K), C,
+                   static_cast<unsigned char*>(workspace), q, spared);
+  }
+}
+
+}  // namespace devobj::cuda

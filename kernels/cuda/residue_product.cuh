@@ -1,0 +1,445 @@
+// The product of gemm_residues: C += alpha A B^T of reduced vectors, by a pipeline of copies, products of eight-bit integers, and
+// remainders of their sums in every block. gemm_residues.cu has a picture of it.
+#pragma once
+
+#include "kernels/cuda/pipeline.cuh"
+#include "kernels/cuda/product_tiles.cuh"
+#include "kernels/cuda/residues.cuh"
+#include "kernels/cuda/spared_places.cuh"
+
+namespace devobj::cuda {
+namespace residues {
+
+// ---- tiles of C: vectors of A, of B ----
+constexpr int tile_rows = 128, tile_cols = 128;
+constexpr int high = 2, wide = 1;  // blocks of a cluster: tiles below and beside each other
+constexpr int cluster_blocks = high * wide;
+constexpr int A_piece = tile_rows * depth_bytes, B_piece = tile_cols * depth_bytes;
+
+constexpr int warp_group = 128, product_groups = 2;
+constexpr int products = product_groups * warp_group, product_threads = products + warp_group;
+constexpr int group_cols = tile_cols / product_groups;
+static_assert(group_cols == 64);
+constexpr int lane_sums = tile_rows * group_cols / warp_group;
+// of 384 threads with 168 registers at the launch
+constexpr int product_registers = 240, copy_registers = 24;
+
+constexpr int stages = 7, stage_bytes = A_piece + B_piece;
+constexpr int alignment = 1024;
+constexpr int product_bytes = stages * stage_bytes + alignment;
+static_assert(A_piece % alignment == 0 && B_piece % alignment == 0);
+
+// A tile of C is in the ring too, behind the operands: stages of two boxes, of 16 rows by a group's columns, for each group
+constexpr int box_rows = 16, boxes = tile_rows / box_rows, stage_boxes = 2, C_stages = boxes / stage_boxes;
+constexpr int box_bytes = box_rows * group_cols * static_cast<int>(sizeof(double)),
+              part_bytes = stage_boxes * box_bytes;
+static_assert(boxes % stage_boxes == 0 && product_groups * part_bytes <= stage_bytes && C_stages < stages);
+
+/// The least share of |A| |B| in the product of the norms with which a part of C is made of integers.
+constexpr float least_share = 1.0f / 16;
+
+struct Product {
+  Reduced A, B;
+  Vectors<double> rows, columns;  // what they were before
+  Block<double> C;
+  double alpha;
+  double unit;  // alpha times a fraction's unit, for vectors with a scale of 1
+  int depth;
+  bool streamed;  // C, which is too large to stay in the L2 cache
+  bool mapped;    // C has a tensor map
+  int pieces;     // of the depth
+  ProductTiles tiles;
+  SparedPlaces spared;
+};
+
+/// Addresses in shared memory. A stage is filled when its bytes are there, and empty when the product groups of all blocks that it
+/// is copied to have done with it. `added`: of each group and stage of C, when its part may be
+/// stored.
+struct Places {
+  std::uint32_t ring, filled, empty, added;
+};
+/// The next stage, and the parity of its turn.
+struct Stage {
+  std::uint32_t number = 0, parity = 0;
+  __device__ void next() {
+    if (++number == stages) number = 0, parity ^= 1;
+  }
+};
+
+/// The tiles of a block, one after the other.
+class BlockTiles {
+ public:
+  __device__ BlockTiles(const ProductTiles& tiles, int cluster, int rank)
+      : tiles_(tiles, cluster, rank % wide), down_(rank / wide) {}
+  __device__ bool there() const { return tiles_.there(); }
+  __device__ void next() { tiles_.next(); }
+  __device__ int row() const { return tiles_.row * high + down_; }
+  __device__ int col() const { return tiles_.col; }
+  /// Whether the cluster's tiles are added to C where it is: not by way of shared memory, from which the copy engine stores rows in
+  /// pairs.
+  __device__ bool in_place(const Product& g) const {
+    return !g.mapped || (g.C.rows % 2 != 0 && (tiles_.row + 1) * std::int64_t(high * tile_rows) > g.C.rows);
+  }
+
+ private:
+  TilesOfBlock tiles_;
+  int down_;
+};
+
+// ---- copies, by one thread each ----
+
+/// The block's share of the pieces of one operand, to all blocks of the cluster that multiply by it; and a group's part of C.
+template <bool of_A>
+__device__ void fetch(const Product& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int rank) {
+  constexpr int piece = of_A ? A_piece : B_piece, sharers = of_A ? wide : high, share = piece / sharers;
+  constexpr int group = of_A ? 0 : 1;
+  const int mine = of_A ? rank % wide : rank / wide;
+  unsigned blocks = 0;
+  for (int i = 0; i < sharers; ++i) blocks |= 1u << (of_A ? rank / wide * wide + i : i * wide + rank % wide);
+  const std::uint64_t policy = cache_policy(g.streamed);
+  for (Stage stage{0, 1}; tile.there(); tile.next()) {
+    const int number = g.pieces * planes;
+    const unsigned char* from = (of_A ? g.A.planes + std::int64_t(tile.row()) * number * piece
+                                      : g.B.planes + std::int64_t(tile.col()) * number * piece) +
+                                mine * share;
+    const bool in_place = tile.in_place(g);
+    const int row = tile.row() * tile_rows, col = tile.col() * tile_cols + group * group_cols;
+    for (int k = 0; k < number; ++k, from += piece, stage.next()) {
+      const std::uint32_t filled = at.filled + 8 * stage.number;
+      const std::uint32_t to = at.ring + stage.number * stage_bytes + (of_A ? 0 : A_piece) + mine * share;
+      barrier_wait(at.empty + 8 * stage.number, stage.parity);
+      barrier_expect(filled, piece);
+      if constexpr (sharers == 1)
+        bulk_copy(to, from, share, filled);
+      else
+        bulk_copy_to(static_cast<std::uint16_t>(blocks), to, from, share, filled);
+      // C on its way to the cache
+      if (!in_place && k == number * 2 / 3)
+        for (int b = 0; b < boxes; ++b) box_prefetch(map, row + b * box_rows, col);
+    }
+    if (in_place) continue;
+    for (int c = 0; c < C_stages; ++c, stage.next()) {
+      const std::uint32_t filled = at.filled + 8 * stage.number;
+      const std::uint32_t to = at.ring + stage.number * stage_bytes + group * part_bytes;
+      barrier_wait(at.empty + 8 * stage.number, stage.parity);
+      barrier_expect(filled, part_bytes);
+      for (int b = 0; b < stage_boxes; ++b)
+        box_copy(to + b * box_bytes, map, row + (c * stage_boxes + b) * box_rows, col, filled, policy);
+    }
+  }
+}
+
+/// A group's part of C from the ring to where it belongs.
+__device__ void store_C(const Product& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int rank,
+                        int group) {
+  const std::uint64_t policy = cache_policy(g.streamed);
+  Stage stage;
+  for (int parity = 0; tile.there(); tile.next()) {
+    for (int k = 0; k < g.pieces * planes; ++k) stage.next();
+    if (tile.in_place(g)) continue;
+    const int row = tile.row() * tile_rows, col = tile.col() * tile_cols + group * group_cols;
+    for (int c = 0; c < C_stages; ++c, stage.next()) {
+      const std::uint32_t from = at.ring + stage.number * stage_bytes + group * part_bytes;
+      barrier_wait(at.added + 8 * (group * C_stages + c), parity);
+      for (int b = 0; b < stage_boxes; ++b)
+        box_store(from + b * box_bytes, map, row + (c * stage_boxes + b) * box_rows, col, policy);
+      stores_end();
+      stores_read<0>();
+      const std::uint32_t empty = at.empty + 8 * stage.number;
+      for (int i = 0; i < wide; ++i) barrier_arrive_at(empty, rank / wide * wide + i);
+      for (int i = 0; i < high; ++i)
+        if (i != rank / wide) barrier_arrive_at(empty, i * wide + rank % wide);
+    }
+    parity ^= 1;
+  }
+  stores_done();
+}
+
+// ---- products ----
+
+/// At a barrier of another block, or this one, by its address there.
+__device__ __forceinline__ void barrier_arrive_there(std::uint32_t barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+#endif
+}
+
+/// sum = X Y^T, or sum += X Y^T where `add` is not 0: 64 vectors of X, 128 of Y, 32 elements of each, from addresses in units of 16
+/// bytes; two further on are the next 32. Thread t of the group has of row 16 (t / 32) + t % 32 / 4, and of the eighth row after it,
+/// two columns each in sum[4 i], sum[4 i + 1] and sum[4 i + 2], sum[4 i + 3]: 8 i + 2 (t % 4) and the next.
+__device__ __forceinline__ void multiply_64x128(int (&sum)[64], std::uint32_t X, std::uint32_t Y, int add) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  // how vectors of 128 bytes below each other are found, 16-byte piece p of vector v at p ^ v % 8
+  constexpr std::uint32_t low_of_descriptor = 1 << 16, high_of_descriptor = 1024 >> 4 | 1u << 30;
+#define FOUR(i) "+r"(sum[i]), "+r"(sum[i + 1]), "+r"(sum[i + 2]), "+r"(sum[i + 3])
+#define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
+  asm volatile(
+      "{\n\t.reg .pred p;\n\t.reg .b64 x, y;\n\t"
+      "setp.ne.b32 p, %66, 0;\n\t"
+      "mov.b64 x, {%64, %67};\n\t"
+      "mov.b64 y, {%65, %67};\n\t"
+      "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "x, y, p;\n\t}"
+      : SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)
+      : "r"(X | low_of_descriptor), "r"(Y | low_of_descriptor), "r"(add), "n"(high_of_descriptor));
+#undef SIXTEEN
+#undef FOUR
+#endif
+}
+
+/// Sums of 64 bits, as two words each: the compiler would look for pairs of neighbouring registers, and move them.
+struct Fractions {
+  std::uint32_t low[lane_sums], high[lane_sums];
+};
+/// Fractions from number `first` on += the sums' remainders times the share of remainder 1, modulo 2^64.
+template <int n>
+__device__ __forceinline__ void add_shares(Fractions& fraction, const int (&sum)[lane_sums], int first,
+                                           const Modulus& modulus) {
+  std::uint32_t x[n];
+  less_multiples(sum + first, modulus, x);
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    const std::uint64_t low = std::uint64_t(x[i]) * modulus.low;
+    const std::uint32_t high = fraction.high[first + i] + x[i] * modulus.high;
+    asm("add.cc.u32 %0, %0, %2;\n\t"
+        "addc.u32 %1, %3, %4;"
+        : "+r"(fraction.low[first + i]), "=r"(fraction.high[first + i])
+        : "r"(static_cast<std::uint32_t>(low)), "r"(high), "r"(static_cast<std::uint32_t>(low >> 32)));
+  }
+}
+
+/// What a lane has of a tile: of two columns, 8 apart, rows 0 to 3 of every 16.
+struct LanePart {
+  std::int64_t row, col;  // the first
+  unsigned char* ring;    // the group's part of stage 0, its column there
+  const Block<double>& of;
+
+  /// C += alpha x for rows 2 half, 2 half + 1 of box b in one of the columns.
+  template <bool in_place>
+  __device__ __forceinline__ void add(double alpha, double x, double y, int b, int half, int right,
+                                      std::uint32_t stage) const {
+    const int lane = threadIdx.x % warp_size;
+    if constexpr (!in_place) {
+      auto* const c = reinterpret_cast<double2*>(ring + stage * stage_bytes + b % stage_boxes * box_bytes +
+                                                 right * 8 * 128 + ((2 * (lane % 4) + half) ^ (lane / 4)) * 16);
+      const double2 before = *c;
+      *c = make_double2(fma(x, alpha, before.x), fma(y, alpha, before.y));
+    } else {
+      const std::int64_t r = row + b * box_rows + 2 * half, c = col + 8 * right;
+      if (c >= of.cols) return;
+      if (r < of.rows) of(r, c) = fma(x, alpha, of(r, c));
+      if (r + 1 < of.rows) of(r + 1, c) = fma(y, alpha, of(r + 1, c));
+    }
+  }
+};
+
+/// A warp has added to its part of stage c of C.
+__device__ __forceinline__ void stage_added(const Places& at, Stage& stage, std::uint32_t group, int c) {
+  shared_before_copies();
+  __syncwarp();
+  if (threadIdx.x % warp_size == 0) barrier_arrive(at.added + 8 * (group * C_stages + c));
+  stage.next();
+}
+
+/// C += the lane's fractions.
+template <bool in_place>
+__device__ __forceinline__ void add_fractions(const Product& g, const Fractions& fraction, const LanePart& part,
+                                              const Places& at, Stage& stage, std::uint32_t group) {
+  const double unit[2] = {g.unit * g.B.scale[part.col], g.unit * g.B.scale[part.col + 8]};
+  const double* const up = g.A.scale + part.row;
+  auto value = [&](int i) {
+    return __ll2double_rn(static_cast<long long>(std::uint64_t(fraction.high[i]) << 32 | fraction.low[i]));
+  };
+#pragma unroll
+  for (int c = 0; c < C_stages; ++c) {
+    if constexpr (!in_place) barrier_wait(at.filled + 8 * stage.number, stage.parity);
+#pragma unroll
+    for (int b = c * stage_boxes; b < (c + 1) * stage_boxes; ++b)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const double2 of_rows = __ldg(reinterpret_cast<const double2*>(up + b * box_rows + 2 * half));
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          const int i = 4 * (2 * b + half) + 2 * j;
+          part.add<in_place>(unit[j], value(i) * of_rows.x, value(i + 1) * of_rows.y, b, half, j, stage.number);
+        }
+      }
+    if constexpr (!in_place) stage_added(at, stage, group, c);
+  }
+}
+
+/// C += alpha A B for the lane's part, by operations of double precision.
+template <bool in_place>
+__device__ __noinline__ void add_plain_product(const Product& g, const LanePart& part, const Places& at, Stage& stage,
+                                               std::uint32_t group) {
+#pragma unroll 1
+  for (int b = 0; b < boxes; ++b) {
+    const double *x[4], *y[2];
+    double sum[2][4] = {};
+#pragma unroll
+    for (int j = 0; j < 2; ++j)
+      y[j] = g.columns.data + min(part.col + 8 * j, g.columns.count - 1) * g.columns.next_vector;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      x[i] = g.rows.data + min(part.row + b * box_rows + i, g.rows.count - 1) * g.rows.next_vector;
+    for (int k = 0; k < g.depth; ++k)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 2; ++j)
+          sum[j][i] = fma(x[i][k * g.rows.next_element], y[j][k * g.columns.next_element], sum[j][i]);
+    if constexpr (!in_place)
+      if (b % stage_boxes == 0) barrier_wait(at.filled + 8 * stage.number, stage.parity);
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+      for (int j = 0; j < 2; ++j)
+        part.add<in_place>(g.alpha, sum[j][2 * half], sum[j][2 * half + 1], b, half, j, stage.number);
+    if constexpr (!in_place)
+      if (b % stage_boxes == stage_boxes - 1) stage_added(at, stage, group, b / stage_boxes);
+  }
+}
+
+/// Whether the products of sizes show for all of the warp's part that the rounding to integers is small beside |A| |B|.
+__device__ __forceinline__ bool certain(const Product& g, const int (&sum)[lane_sums], std::int64_t row,
+                                        std::int64_t col) {
+  const float least[2] = {least_share * g.B.size[col], least_share * g.B.size[col + 8]};
+  const float* const sizes = g.A.size + row;
+  bool enough = true;
+#pragma unroll
+  for (int i = 0; i < lane_sums; i += 4) {
+    const float2 size = __ldg(reinterpret_cast<const float2*>(sizes + i / 8 * box_rows + i / 4 % 2 * 2));
+#pragma unroll
+    for (int j = 0; j < 2; ++j)
+      enough = enough && static_cast<float>(sum[i + 2 * j]) >= least[j] * size.x &&
+               static_cast<float>(sum[i + 2 * j + 1]) >= least[j] * size.y;
+  }
+  return __all_sync(~0u, enough);
+}
+
+__device__ void multiply(const Product& g, const Places& at, unsigned char* memory_of_ring, BlockTiles tile) {
+  // of a warp, and kept in registers
+  const auto same = [](std::uint32_t x) { return __shfl_sync(~0u, x, 0); };
+  const std::uint32_t group = same(threadIdx.x / warp_group);
+  const int lane = threadIdx.x % warp_size, thread = threadIdx.x % warp_group, rank = cluster_rank();
+  const std::uint32_t filled = same(at.filled), ring = same((at.ring & 0x3ffff) >> 4);
+  // a thread for each block that has this block's pieces, those beside it and those above and below: its barriers
+  const bool releases = thread < wide || (thread < wide + high && thread - wide != rank / wide);
+  std::uint32_t empty_there = 0;
+  if (releases)
+    empty_there =
+        remote_address(at.empty, thread < wide ? rank / wide * wide + thread : (thread - wide) * wide + rank % wide);
+  Stage stage;
+  auto release_one_before = [&] {
+    if (releases) barrier_arrive_there(empty_there + 8 * (stage.number == 0 ? stages - 1 : stage.number - 1));
+  };
+  int sum[lane_sums];
+  // a plane's products
+  auto multiply_plane = [&] {
+#pragma unroll 1
+    for (int k = 0; k < g.pieces; ++k) {
+      barrier_wait(filled + 8 * stage.number, stage.parity);
+      const std::uint32_t Y = ring + stage.number * (stage_bytes >> 4),
+                          X = Y + (A_piece >> 4) + group * (group_cols * depth_bytes >> 4);
+      products_begin();
+#pragma unroll
+      for (int i = 0; i < depth_bytes / 32; ++i) multiply_64x128(sum, X + 2 * i, Y + 2 * i, k | i);
+      products_end();
+      if (k > 0) {
+        products_wait<1>();
+        release_one_before();
+      }
+      stage.next();
+    }
+    products_wait<0>();
+    release_one_before();
+  };
+  for (; tile.there(); tile.next()) {
+    const std::int64_t row = std::int64_t(tile.row()) * tile_rows + 4 * (lane % 4),
+                       col = std::int64_t(tile.col()) * tile_cols + threadIdx.x / warp_size * 16 + lane / 4;
+    multiply_plane();
+    const bool plain = !certain(g, sum, row, col);
+    Fractions fraction;
+#pragma unroll
+    for (int i = 0; i < lane_sums; ++i) {
+      fraction.low[i] = static_cast<std::uint32_t>(table.begin);
+      fraction.high[i] = static_cast<std::uint32_t>(table.begin >> 32);
+    }
+#pragma unroll 1
+    for (int m = 0; m < count; ++m) {
+      multiply_plane();
+      const Modulus modulus = table.of[m];
+      constexpr int together = 4;
+#pragma unroll
+      for (int i = 0; i < lane_sums; i += together) add_shares<together>(fraction, sum, i, modulus);
+    }
+    const LanePart part{row, col, memory_of_ring + group * part_bytes + (thread / warp_size * 16 + lane / 4) * 128,
+                        g.C};
+    if (tile.in_place(g)) {
+      if (plain)
+        add_plain_product<true>(g, part, at, stage, group);
+      else
+        add_fractions<true>(g, fraction, part, at, stage, group);
+    } else {
+      if (plain)
+        add_plain_product<false>(g, part, at, stage, group);
+      else
+        add_fractions<false>(g, fraction, part, at, stage, group);
+    }
+  }
+}
+
+/// C += alpha A B^T of reduced vectors. (Compiled for sm_90a only, where it has barriers: usable() looks for them.)
+__global__ void __launch_bounds__(product_threads, 1)
+    product_kernel(const __grid_constant__ Product g, const __grid_constant__ CUtensorMap map_of_C) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ unsigned char memory[];
+  __shared__ std::uint64_t barriers[2 * stages + product_groups * C_stages];
+  __shared__ PlaceOfBlock place;
+  const std::uint32_t start = shared_address(memory), filled = shared_address(barriers);
+  const Places at{(start + alignment - 1) / alignment * alignment, filled, filled + stages * 8,
+                  filled + 2 * stages * 8};
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < stages; ++s) {
+      barrier_init(at.filled + 8 * s, 2);
+      barrier_init(at.empty + 8 * s, product_groups * (high + wide - 1));
+    }
+    for (int c = 0; c < product_groups * C_stages; ++c) barrier_init(at.added + 8 * c, warp_group / warp_size);
+    barriers_ready();
+    look_at_place(g.spared, place);
+  }
+  cluster_arrive();
+  cluster_wait();
+  const int rank = cluster_rank();
+  const int cluster =
+      g.spared.places == nullptr ? blockIdx.x / cluster_blocks : number_of_cluster(g.spared, g.tiles.turn, place, rank);
+  const BlockTiles tile(g.tiles, cluster, rank);
+  if (threadIdx.x < products) {
+    take_registers<product_registers>();
+    multiply(g, at, memory + (at.ring - start), tile);
+  } else {
+    leave_registers<copy_registers>();
+    const int copier = (threadIdx.x - products) / warp_size;
+    if (threadIdx.x % warp_size == 0) {
+      if (copier == 0)
+        fetch<true>(g, map_of_C, at, tile, rank);
+      else if (copier == 1)
+        fetch<false>(g, map_of_C, at, tile, rank);
+      else
+        store_C(g, map_of_C, at, tile, rank, copier - 2);
+    }
+    __syncwarp();
+  }
+  // another block may still write here, or arrive at this block's barriers
+  cluster_arrive();
+  cluster_wait();
+  end_cluster(g.spared, rank);
+#endif
+}
+
+}  // namespace residues
+}  // namespace devobj::cuda

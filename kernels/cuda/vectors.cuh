@@ -1,0 +1,26 @@
+// Operands of products by parts as vectors, and what infinities among them do to a product.
+#pragma once
+
+#include <cstdint>
+
+#include "devobj/blas.hpp"
+#include "kernels/cuda/grid.cuh"
+
+namespace devobj::cuda {
+
+/// op(X), vectors x depth: element k of vector v is data[v * next_vector + k * next_element], one of both steps is 1.
+template <class T>
+struct Vectors {
+  const T* data;
+  std::int64_t count, next_vector, next_element;
+};
+
+/// The rows of op(X), or its columns.
+template <class T>
+Vectors<T> vectors_of(Op op, View<T> X, bool rows) {
+  // a row of X as it lies has its elements ld apart
+  const bool lying = rows == (op == Op::NoTrans);
+  return {X.data, lying ? X.rows : X.cols, lying ? 1 : X.ld, lying ? X.ld : 1};
+}
+
+}  // namespace devobj::cuda
