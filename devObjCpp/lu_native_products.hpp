@@ -12,7 +12,8 @@
 namespace devobj {
 
 /// In single precision by parts and, of complex matrices, as real ones, unless math is strict; of complex<double> by three real
-/// products, or as real ones; of double by gemm_overlapped; else by cuBLAS. All but cuBLAS's can leave multiprocessors to the panels.
+/// products, or as real ones; of double by gemm_residues, unless math is strict, where blocks are wide, or by gemm_overlapped; else by
+/// cuBLAS. All but cuBLAS's can leave multiprocessors to the panels.
 /// For the updates of the rest, on one queue: the workspace serves one product at a time.
 template <class T>
 class LuNativeProducts {
@@ -25,12 +26,17 @@ class LuNativeProducts {
   // Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but the residual is smaller by a
   // tenth to a fifth than with cuBLAS's products. If they are not aligned, a copy is factored.
   static constexpr std::int64_t small = 1024, overlapped_least_small = 64;
+  // Rows and columns, and depths, from which an update of the rest that is aligned is by gemm_residues.
+  static constexpr std::int64_t residues_least = 4096, residues_least_depth = 1024;
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
   /// Of the LU of A, which is row-major meanwhile if `by_rows`.
   LuNativeProducts(View<T> A, bool by_rows, Math math, const Queue& q)
       : A_(A), by_rows_(by_rows), strict_(strict_math(math)) {
-    if constexpr (std::is_same_v<T, double>) leave_ = cuda::gemm_overlapped_usable(q.device());
+    if constexpr (std::is_same_v<T, double>) {
+      leave_ = cuda::gemm_overlapped_usable(q.device());
+      residues_usable_ = leave_ && !strict_ && cuda::gemm_residues_usable(q.device());
+    }
     if constexpr (std::is_same_v<T, std::complex<double>>) leave_ = !strict_ && cuda::gemm_3m_overlapped_possible(A, q);
     if constexpr (single) {
       const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
@@ -57,19 +63,21 @@ class LuNativeProducts {
       overlapped_ = leave_ && rest >= overlapped_least_;
       overlapped_copies_ = overlapped_ && rest >= unaligned_least && !is_aligned;
       wants_copy_ = overlapped_ && is_small && !is_aligned;
+      residues_ = residues_usable_ && rest >= residues_least && depth >= residues_least_depth && is_aligned;
     }
   }
   /// Whether an aligned copy of A is to be factored.
   bool wants_copy() const { return wants_copy_; }
   std::size_t workspace_bytes() const {
-    if (!by_three_ && !by_parts_ && !overlapped_copies_) return 0;
+    if (!by_three_ && !by_parts_ && !overlapped_copies_ && !residues_) return 0;
     if constexpr (std::is_same_v<T, std::complex<double>>)
       if (by_three_) return cuda::gemm_3m_overlapped_workspace(rows_, cols_, depth_);
     if constexpr (is_complex<T>)
       return cuda::gemm_as_real_workspace<T>(rows_, cols_, depth_);
     else if constexpr (std::is_same_v<T, double>)
-      return cuda::gemm_overlapped_workspace(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_,
-                                             std::min(depth_, overlapped_most_depth_staying));
+      return residues_ ? cuda::gemm_residues_workspace(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_, depth_)
+                       : cuda::gemm_overlapped_workspace(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_,
+                                                         std::min(depth_, overlapped_most_depth_staying));
     else
       return cuda::gemm_by_parts_workspace(rows_, cols_, depth_);
   }
@@ -95,6 +103,10 @@ class LuNativeProducts {
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared);
     }
     if constexpr (std::is_same_v<T, double>)
+      if (of_rest && residues_ && side >= residues_least && depth >= residues_least_depth &&
+          cuda::gemm_overlapped_aligned(C, C, C))
+        return cuda::gemm_residues(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared);
+    if constexpr (std::is_same_v<T, double>)
       if (overlapped_ && depth <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
           (cuda::gemm_overlapped_aligned(A, B, C) ? side >= (of_rest ? overlapped_least_ : overlapped_least)
                                                   : of_rest && overlapped_copies_ && side >= unaligned_least))
@@ -116,6 +128,7 @@ class LuNativeProducts {
   bool by_rows_, strict_, leave_ = false, slow_ = false;
   std::int64_t rows_ = 0, cols_ = 0, depth_ = 0;  // of the largest product
   bool by_three_ = false, by_parts_ = false, wants_copy_ = false;
+  bool residues_usable_ = false, residues_ = false;
   bool overlapped_ = false, overlapped_copies_ = false;  // gemm_overlapped is used; has the workspace for copies
   std::int64_t overlapped_least_ = overlapped_least;
   void* workspace_ = nullptr;
