@@ -12,7 +12,7 @@ struct LuOptions {
   std::int64_t block = 0;             ///< columns of a panel; 0: from the table of measured best sizes
   HybridReport* report = nullptr;     ///< if given: where the time went (hybrid; costs a few events per panel)
   std::int64_t inner_block = 0;       ///< native: columns that one kernel factors; 0: from the table
-  Math math = Math::automatic;        ///< native and getrs, float: how the updates multiply
+  Math math = Math::automatic;        ///< native and getrs: how the updates multiply
 };
 
 /// P A = L U, LAPACK's getrf: A (m x n) is overwritten by L (unit lower, below the diagonal) and U.
