@@ -88,7 +88,7 @@ class NativeLu {
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
     const std::size_t panel = aligned(cuda::lu_panel_workspace<T>(inner_));
-    const std::size_t products = products_.workspace_bytes();
+    std::size_t products = products_.workspace_bytes();
     copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
     if constexpr (!single)
@@ -98,8 +98,18 @@ class NativeLu {
     const auto blocks = static_cast<std::int64_t>(blocks_.size());
     const std::size_t of_left = left_at_end_pays(blocks) ? cuda::exchange_left_workspace(m_, blocks) : 0;
     left_at_end_ = of_left > 0;
-    auto* memory = static_cast<unsigned char*>(
-        q.workspace(lists + panel + copies_of_blocks + products + streams_size_ + aligned_copy + of_left));
+    const auto workspace = [&] {
+      return static_cast<unsigned char*>(
+          q.workspace(lists + panel + copies_of_blocks + products + streams_size_ + aligned_copy + of_left));
+    };
+    unsigned char* memory = nullptr;
+    try {
+      memory = workspace();
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory || !products_.forgo_residues()) throw;
+      products = products_.workspace_bytes();
+      memory = workspace();
+    }
     source_ = reinterpret_cast<std::int32_t*>(memory);
     displaced_to_ = source_ + k_;
     counts_ = displaced_to_ + k_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <type_traits>
+#include <utility>
 
 #include "devobj/blas.hpp"
 #include "kernels/native.hpp"
@@ -81,6 +82,8 @@ class LuNativeProducts {
     else
       return cuda::gemm_by_parts_workspace(rows_, cols_, depth_);
   }
+  /// Where there is no memory for that: whether less will do, with which it is by gemm_overlapped.
+  bool forgo_residues() { return std::exchange(residues_, false); }
   /// `places`, `counts`: of cuda::Spared.
   void use(void* workspace, const std::int32_t* places, std::int32_t* counts) {
     workspace_ = workspace;

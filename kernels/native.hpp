@@ -202,10 +202,10 @@ constexpr std::int64_t aligned_ld(std::int64_t rows) {
 void project_unaligned(View<double> V, View<double> C, View<double> W, void* workspace, Queue& q);
 
 /// C += alpha op(A) op(B), alpha 1 or -1, in double precision by products of eight-bit integers, faster than gemm_overlapped from a
-/// depth of some 768 on. Errors are at most some 2^-51 |A| |B|, on the whole smaller than a plain product's: where rounding to integers
-/// would cost more, which is found out as it multiplies, it is a plain product, and so it is where elements are not finite. Usable where
-/// the GPU has Hopper's warp group products. `workspace` holds gemm_residues_workspace bytes, which do not fall with any of the three
-/// sizes. Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II", 2025. (gemm_residues)
+/// depth of some 768 on. Errors are at most some 2^-48 |A| |B|, as a rule smaller than a plain product's: where rounding to integers
+/// would cost more, which is found out as it multiplies, it is a plain product, a slow one, and so it is where elements are infinite.
+/// Usable where the GPU has Hopper's warp group products. `workspace`, which begins at 16 bytes, holds gemm_residues_workspace bytes,
+/// which do not fall with any of the three sizes. Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II", 2025. (gemm_residues)
 bool gemm_residues_usable(int device);
 std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 void gemm_residues(Op opA, Op opB, int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,

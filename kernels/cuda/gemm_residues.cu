@@ -13,13 +13,13 @@
 // A plain product's error is small beside |A| |B|, which can be much less than the norms' product: where elements of the row are
 // large and those of the column small, and the other way round. So another product of integers adds up the elements' sizes, rounded
 // down. What a warp has of a tile is computed in double precision if that is too little beside the norms for one of its elements; or if
-// there are infinities, NaN, or numbers that are too large or too small.
+// there are infinities, or vectors whose largest element is very large or small. Rows and columns with a NaN are NaN.
 //
 //        128 rows of C                     A block makes tiles of C one after the other:
 //   +-----------------+                      warps 0 to 3, 4 to 7   the products of 64 columns each, their remainders, and C
-//   |   64 columns    |  warps 0 to 3        warps 8, 9             have the operands' pieces of depth 128 copied into a ring
-//   +-----------------+
-//   |   64 columns    |  warps 4 to 7      The groups take turns: one multiplies, the other makes remainders.
+//   |   64 columns    |  warps 0 to 3        warps 8, 9             have the operands' pieces of depth 128, and then C, copied into
+//   +-----------------+                                             a ring
+//   |   64 columns    |  warps 4 to 7        warps 10, 11           have C stored
 //   +-----------------+
 //
 // Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix multiplication using an

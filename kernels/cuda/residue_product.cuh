@@ -286,7 +286,19 @@ __device__ __noinline__ void add_plain_product(const Product& g, const LanePart&
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       x[i] = g.rows.data + min(part.row + b * box_rows + i, g.rows.count - 1) * g.rows.next_vector;
-    for (int k = 0; k < g.depth; ++k)
+    // where a row or column has a NaN nothing else counts
+    const float* const of_rows = g.A.size + part.row + b * box_rows;
+    bool counts = false;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const float both = of_rows[i] + g.B.size[part.col + 8 * j];
+        counts = counts || both == both;
+        if (both != both) sum[j][i] = both;
+      }
+    const int depth = __any_sync(~0u, counts) ? g.depth : 0;
+    for (int k = 0; k < depth; ++k)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
 #pragma unroll
@@ -414,6 +426,7 @@ __global__ void __launch_bounds__(product_threads, 1)
   }
   cluster_arrive();
   cluster_wait();
+  static_assert(cluster_blocks == 2);
   const int rank = cluster_rank();
   const int cluster =
       g.spared.places == nullptr ? blockIdx.x / cluster_blocks : number_of_cluster(g.spared, g.tiles.turn, place, rank);

@@ -39,8 +39,8 @@ struct Modulus {
 constexpr std::uint32_t ones_bits = 0x4b400000;
 constexpr float ones = 0x1.8p23f;
 
-/// Of each x: x less the multiple of p that is nearest to it, up to 2^22 times p, and less ones_bits p, modulo 2^32; the last is a
-/// multiple of 256.
+/// Of each x: x less the multiple of p that is nearest to it, up to 2^22 times p, and less ones_bits p, modulo 2^32. The low byte is the
+/// remainder's, since ones_bits p is a multiple of 256.
 template <int n>
 __device__ __forceinline__ void less_multiples(const int* x, const Modulus& modulus, std::uint32_t (&less)[n]) {
   float multiple[n];
@@ -77,12 +77,14 @@ constexpr Moduli make_moduli() {
 // ---- operands ----
 constexpr int depth_bytes = 128;  // of a piece along the depth: elements, a byte each
 constexpr int lane_depth = 16;    // of them a lane's
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float infinity = std::numeric_limits<float>::infinity(),
+                not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 /// Vectors reduced: for every tile of vectors, plane, and piece of the depth the vectors below each other as a warp group's product
-/// wants them (matrix_descriptor), those of A in another order (place_of_row). Plane 0 has the elements' sizes, rounded down to
-/// multiples of a 127th of the vector's largest, the others the remainders. `scale`: the integers are the elements times 2^norm_bits / scale. `size`: the vector's norm in the units
-/// of plane 0; infinity for a vector that has none, or elements too large or too small, or that are not finite.
+/// wants them (multiply_64x128), those of A in another order (place_of_row). Plane 0 has the elements' sizes, rounded down to
+/// multiples of a 127th of the vector's largest, the others the remainders. `scale`: the integers are the elements times
+/// 2^norm_bits / scale. `size`: the vector's norm in the units of plane 0; infinity if the largest element is beyond 2^most_exponent
+/// or below 2^-most_exponent, or infinite; NaN if there is one.
 struct Reduced {
   unsigned char* planes;
   double* scale;
@@ -134,6 +136,7 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
     reduce_kernel(Vectors<double> A, Reduced of_A, int tile_A, Vectors<double> B, Reduced of_B, int tile_B, int depth,
                   int first_of_B) {
   __shared__ double largest_of[most_pieces][reduce_vectors], squares_of[most_pieces][reduce_vectors];
+  __shared__ bool nan_of[most_pieces][reduce_vectors];
   const bool left = static_cast<int>(blockIdx.x) < first_of_B;
   const Vectors<double> X = left ? A : B;
   const Reduced to = left ? of_A : of_B;
@@ -148,18 +151,30 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
 #pragma unroll
   for (int i = 0; i < lane_depth; ++i) x[i] = vector < X.count && k0 + i < depth ? from[i * X.next_element] : 0;
 
-  double largest = 0;  // or infinity where there is a NaN
+  double largest = 0;
+  bool nan = false;
 #pragma unroll
-  for (int i = 0; i < lane_depth; ++i) largest = fmax(largest, x[i] != x[i] ? infinity : fabs(x[i]));
+  for (int i = 0; i < lane_depth; ++i) {
+    largest = fmax(largest, fabs(x[i]));
+    nan = nan || x[i] != x[i];
+  }
 #pragma unroll
-  for (int apart = reduce_vectors; apart < warp_size; apart *= 2)
+  for (int apart = reduce_vectors; apart < warp_size; apart *= 2) {
     largest = fmax(largest, __shfl_xor_sync(~0u, largest, apart));
-  if (part == 0) largest_of[piece][v] = largest;
+    nan = __shfl_xor_sync(~0u, nan, apart) || nan;
+  }
+  if (part == 0) {
+    largest_of[piece][v] = largest;
+    nan_of[piece][v] = nan;
+  }
   __syncthreads();
-  for (int w = 0; w < pieces; ++w) largest = fmax(largest, largest_of[w][v]);
+  for (int w = 0; w < pieces; ++w) {
+    largest = fmax(largest, largest_of[w][v]);
+    nan = nan || nan_of[w][v];
+  }
   // the power of two below the largest
   const int below = (__double2hiint(largest) >> 20) - 1023;
-  const bool regular = abs(below) <= most_exponent, zero = largest == 0;
+  const bool regular = abs(below) <= most_exponent && !nan, zero = largest == 0 && !nan;
   const double down = regular ? power_of_two(-below) : 0;
 
   double squares = 0;
@@ -182,7 +197,10 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
   constexpr double size_units = 127;
   if (threadIdx.x < reduce_vectors) {
     to.scale[vector] = regular ? power_of_two(exponent + below) : 1;
-    to.size[vector] = regular ? __double2float_ru(size_units * norm / largest) : zero ? 0 : infinity;
+    to.size[vector] = regular ? __double2float_ru(size_units * norm / largest)
+                      : zero  ? 0
+                      : nan   ? not_a_number
+                              : infinity;
   }
 
   const int in_tile = static_cast<int>(vector % vectors_of_tile),

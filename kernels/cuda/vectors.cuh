@@ -1,4 +1,4 @@
-// Operands of products by parts as vectors, and what infinities among them do to a product.
+// The operands of a product as vectors: rows of op(A), columns of op(B).
 #pragma once
 
 #include <cstdint>
