@@ -37,10 +37,10 @@ namespace {
 /// C += alpha x y for every pair in which x, of a row's or column's vector, is infinite, or y is: what the product left
 /// out. A block for so many vectors, first rows of C, then columns; without infinities it returns at once.
 __global__ void __launch_bounds__(split_threads)
-    infinities_kernel(Vectors A, SplitVectors split_A, Vectors B, SplitVectors split_B, int depth, float alpha,
-                      Block<float> C, int first_of_B) {
+    infinities_kernel(Vectors<float> A, SplitVectors split_A, Vectors<float> B, SplitVectors split_B, int depth,
+                      float alpha, Block<float> C, int first_of_B) {
   const bool rows = static_cast<int>(blockIdx.x) < first_of_B;
-  const Vectors X = rows ? A : B, Y = rows ? B : A;
+  const Vectors<float> X = rows ? A : B, Y = rows ? B : A;
   const unsigned char* const infinite = rows ? split_A.infinite : split_B.infinite;
   const std::int64_t first = (blockIdx.x - (rows ? 0 : first_of_B)) * std::int64_t(split_threads);
   const bool mine = first + threadIdx.x < X.count && infinite[first + threadIdx.x];
@@ -79,11 +79,6 @@ SplitVectors split_at(unsigned char* memory, std::int64_t vectors, std::int64_t 
   unsigned char* const scale = memory + aligned_bytes(vectors * whole(depth, tile_depth) * 2 * sizeof(__half));
   return {memory, reinterpret_cast<float*>(scale), scale + aligned_bytes(vectors * sizeof(float))};
 }
-Vectors vectors_of(Op op, View<float> X, bool rows) {
-  // a row of X as it lies has its elements ld apart
-  const bool lying = rows == (op == Op::NoTrans);
-  return {X.data, lying ? X.rows : X.cols, lying ? 1 : X.ld, lying ? X.ld : 1};
-}
 
 // Tiles that a block makes before it leaves its multiprocessor to others.
 constexpr int tiles_at_once = 8;
@@ -116,7 +111,7 @@ void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
   auto* const memory = static_cast<unsigned char*>(workspace);
   const SplitVectors split_A = split_at(memory, rows, depth),
                      split_B = split_at(memory + split_bytes(rows, depth), cols, depth);
-  const Vectors of_A = vectors_of(opA, A, true), of_B = vectors_of(opB, B, false);
+  const Vectors<float> of_A = vectors_of(opA, A, true), of_B = vectors_of(opB, B, false);
 
   const auto first_of_B = static_cast<unsigned>(rows / split_vectors);
   const std::size_t split_memory = split_vectors * (whole(depth, tile_depth) + 1) * sizeof(float);

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/pipeline.cuh"
+#include "kernels/cuda/vectors.cuh"
 
 namespace devobj::cuda {
 namespace {
@@ -23,11 +24,6 @@ __host__ __device__ constexpr int part_bytes(int vectors) {
 }
 constexpr int A_bytes = 2 * part_bytes(tile_rows), B_bytes = 2 * part_bytes(tile_cols);
 
-/// op(X), vectors x depth: element k of vector v is data[v * next_vector + k * next_element], one of both steps is 1.
-struct Vectors {
-  const float* data;
-  std::int64_t count, next_vector, next_element;
-};
 /// Vectors split, tile after tile along the depth, and their powers of two, in units of 2^-14; both for whole tiles.
 struct SplitVectors {
   unsigned char* tiles;
@@ -47,12 +43,12 @@ __device__ float power_of_two(int e) {
 }
 
 /// split_vectors vectors, a block each. Blocks from first_of_B on are B's.
-__global__ void __launch_bounds__(split_threads)
-    split_kernel(Vectors A, SplitVectors split_A, Vectors B, SplitVectors split_B, int depth, int first_of_B) {
+__global__ void __launch_bounds__(split_threads) split_kernel(Vectors<float> A, SplitVectors split_A, Vectors<float> B,
+                                                              SplitVectors split_B, int depth, int first_of_B) {
   extern __shared__ float element[];  // of the vectors, each as long as the tiles are deep, and one more for the banks
   constexpr int warps = split_threads / warp_size;
   const bool left = static_cast<int>(blockIdx.x) < first_of_B;
-  const Vectors X = left ? A : B;
+  const Vectors<float> X = left ? A : B;
   const SplitVectors split = left ? split_A : split_B;
   const int vectors_of_tile = left ? tile_rows : tile_cols;
   const std::int64_t first = (blockIdx.x - (left ? 0 : first_of_B)) * std::int64_t(split_vectors);
