@@ -69,13 +69,15 @@ void measure(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spare
   }
   auto ours = [&](View<T> to) { update<T>(A, B, to, spared, q); };
   auto cublas = [&](View<T> to) { gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), to, q); };
-  laset<T>(Uplo::General, T(0.5), T(0.5), C, q);
-  laset<T>(Uplo::General, T(0.5), T(0.5), D, q);
-  ours(C);
-  cublas(D);
-  axpy<T>(T(-1), C, D, q);
-  const double difference =
-      lange<T>(Norm::Max, D, q) / (std::sqrt(double(k)) * std::numeric_limits<double>::epsilon());
+  const auto difference_of = [&](auto&& way) {
+    laset<T>(Uplo::General, T(0.5), T(0.5), C, q);
+    laset<T>(Uplo::General, T(0.5), T(0.5), D, q);
+    way(C);
+    cublas(D);
+    axpy<T>(T(-1), C, D, q);
+    return lange<T>(Norm::Max, D, q) / (std::sqrt(double(k)) * std::numeric_limits<double>::epsilon());
+  };
+  const double difference = difference_of(ours);
   const double us = 1000 * median_ms(reps, q, [&] { ours(C); }),
                us_cublas = 1000 * median_ms(reps, q, [&] { cublas(C); });
   // operations of the plain product
@@ -99,13 +101,7 @@ void measure(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spare
       auto by_residues = [&](View<double> to) {
         cuda::gemm_residues(Op::NoTrans, Op::NoTrans, -1, A, B, to, workspace, q, {spared});
       };
-      laset<T>(Uplo::General, T(0.5), T(0.5), C, q);
-      laset<T>(Uplo::General, T(0.5), T(0.5), D, q);
-      by_residues(C);
-      cublas(D);
-      axpy<T>(T(-1), C, D, q);
-      const double difference_of_residues =
-          lange<T>(Norm::Max, D, q) / (std::sqrt(double(k)) * std::numeric_limits<double>::epsilon());
+      const double difference_of_residues = difference_of(by_residues);
       const double us_residues = 1000 * median_ms(reps, q, [&] { by_residues(C); });
       std::printf("; by residues %.1f us, %.1f Tflop/s, difference %.2g", us_residues, flops / us_residues / 1e6,
                   difference_of_residues);

@@ -36,13 +36,6 @@ using namespace residues;
 
 constexpr auto name = "gemm_residues";
 
-constexpr std::size_t aligned_bytes(std::size_t bytes) {
-  return (bytes + 1023) / 1024 * 1024;
-}
-/// Vectors of whole tiles.
-constexpr std::int64_t whole(std::int64_t vectors, int tile) {
-  return ceil_div(vectors, std::int64_t(tile)) * tile;
-}
 std::size_t plane_bytes(std::int64_t vectors, std::int64_t depth) {
   return static_cast<std::size_t>(vectors * whole(depth, depth_bytes) * planes);
 }
@@ -61,7 +54,7 @@ constexpr int tiles_at_once = 2;
 void multiply_there(Op opA, Op opB, int alpha, View<double> A, View<double> B, View<double> C, unsigned char* memory,
                     Queue& q, const Spared& spared) {
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
-  const std::int64_t rows = whole(C.rows, tile_rows * high), cols = whole(C.cols, tile_cols * wide);
+  const std::int64_t rows = whole(C.rows, tile_rows * cluster_blocks), cols = whole(C.cols, tile_cols);
   const Reduced of_A = reduced_at(memory, rows, depth),
                 of_B = reduced_at(memory + reduced_bytes(rows, depth), cols, depth);
   const Vectors<double> of_rows = vectors_of(opA, A, true), of_columns = vectors_of(opB, B, false);
@@ -81,8 +74,8 @@ void multiply_there(Op opA, Op opB, int alpha, View<double> A, View<double> B, V
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), name);
   const int kept = spared_multiprocessors(spared, processors);
-  g.tiles = product_tiles(name, rows / (tile_rows * high), cols / tile_cols, wide, (processors - kept) / cluster_blocks,
-                          kept > 0 ? 0 : tiles_at_once);
+  g.tiles = product_tiles(name, rows / (tile_rows * cluster_blocks), cols / tile_cols, 1,
+                          (processors - kept) / cluster_blocks, kept > 0 ? 0 : tiles_at_once);
   std::int64_t clusters = g.tiles.clusters();
   if (kept > 0 && spared.places != nullptr && clusters == g.tiles.turn) {
     clusters = processors / cluster_blocks;
@@ -110,7 +103,7 @@ bool gemm_residues_usable(int device) {
 
 std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
   depth = std::min<std::int64_t>(depth, most_pieces * depth_bytes);
-  return reduced_bytes(whole(rows, tile_rows * high), depth) + reduced_bytes(whole(cols, tile_cols * wide), depth);
+  return reduced_bytes(whole(rows, tile_rows * cluster_blocks), depth) + reduced_bytes(whole(cols, tile_cols), depth);
 }
 
 void gemm_residues(Op opA, Op opB, int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,

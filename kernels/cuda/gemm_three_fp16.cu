@@ -64,13 +64,6 @@ __global__ void __launch_bounds__(split_threads)
 }
 
 // ---- memory ----
-constexpr std::size_t aligned_bytes(std::size_t bytes) {
-  return (bytes + 1023) / 1024 * 1024;
-}
-/// Vectors of whole tiles.
-constexpr std::int64_t whole(std::int64_t vectors, int tile) {
-  return (vectors + tile - 1) / tile * tile;
-}
 std::size_t split_bytes(std::int64_t vectors, std::int64_t depth) {
   return aligned_bytes(vectors * whole(depth, tile_depth) * 2 * sizeof(__half)) +
          aligned_bytes(vectors * sizeof(float)) + aligned_bytes(vectors);

@@ -2,160 +2,17 @@
 // remainders of their sums in every block. gemm_residues.cu has a picture of it.
 #pragma once
 
-#include "kernels/cuda/pipeline.cuh"
-#include "kernels/cuda/product_tiles.cuh"
-#include "kernels/cuda/residues.cuh"
-#include "kernels/cuda/spared_places.cuh"
+#include "kernels/cuda/residue_copies.cuh"
 
 namespace devobj::cuda {
 namespace residues {
 
-// ---- tiles of C: vectors of A, of B ----
-constexpr int tile_rows = 128, tile_cols = 128;
-constexpr int high = 2, wide = 1;  // blocks of a cluster: tiles below and beside each other
-constexpr int cluster_blocks = high * wide;
-constexpr int A_piece = tile_rows * depth_bytes, B_piece = tile_cols * depth_bytes;
-
-constexpr int warp_group = 128, product_groups = 2;
-constexpr int products = product_groups * warp_group, product_threads = products + warp_group;
-constexpr int group_cols = tile_cols / product_groups;
-static_assert(group_cols == 64);
-constexpr int lane_sums = tile_rows * group_cols / warp_group;
-// of 384 threads with 168 registers at the launch
-constexpr int product_registers = 240, copy_registers = 24;
-
-constexpr int stages = 7, stage_bytes = A_piece + B_piece;
-constexpr int alignment = 1024;
-constexpr int product_bytes = stages * stage_bytes + alignment;
-static_assert(A_piece % alignment == 0 && B_piece % alignment == 0);
-
-// A tile of C is in the ring too, behind the operands: stages of two boxes, of 16 rows by a group's columns, for each group
-constexpr int box_rows = 16, boxes = tile_rows / box_rows, stage_boxes = 2, C_stages = boxes / stage_boxes;
-constexpr int box_bytes = box_rows * group_cols * static_cast<int>(sizeof(double)),
-              part_bytes = stage_boxes * box_bytes;
-static_assert(boxes % stage_boxes == 0 && product_groups * part_bytes <= stage_bytes && C_stages < stages);
-
 /// The least share of |A| |B| in the product of the norms with which a part of C is made of integers.
 constexpr float least_share = 1.0f / 16;
 
-struct Product {
-  Reduced A, B;
-  Vectors<double> rows, columns;  // what they were before
-  Block<double> C;
-  double alpha;
-  double unit;  // alpha times a fraction's unit, for vectors with a scale of 1
-  int depth;
-  bool streamed;  // C, which is too large to stay in the L2 cache
-  bool mapped;    // C has a tensor map
-  int pieces;     // of the depth
-  ProductTiles tiles;
-  SparedPlaces spared;
-};
-
-/// Addresses in shared memory. A stage is filled when its bytes are there, and empty when the product groups of all blocks that it
-/// is copied to have done with it. `added`: of each group and stage of C, when its part may be
-/// stored.
-struct Places {
-  std::uint32_t ring, filled, empty, added;
-};
-/// The next stage, and the parity of its turn.
-struct Stage {
-  std::uint32_t number = 0, parity = 0;
-  __device__ void next() {
-    if (++number == stages) number = 0, parity ^= 1;
-  }
-};
-
-/// The tiles of a block, one after the other.
-class BlockTiles {
- public:
-  __device__ BlockTiles(const ProductTiles& tiles, int cluster, int rank)
-      : tiles_(tiles, cluster, rank % wide), down_(rank / wide) {}
-  __device__ bool there() const { return tiles_.there(); }
-  __device__ void next() { tiles_.next(); }
-  __device__ int row() const { return tiles_.row * high + down_; }
-  __device__ int col() const { return tiles_.col; }
-  /// Whether the cluster's tiles are added to C where it is: not by way of shared memory, from which the copy engine stores rows in
-  /// pairs.
-  __device__ bool in_place(const Product& g) const {
-    return !g.mapped || (g.C.rows % 2 != 0 && (tiles_.row + 1) * std::int64_t(high * tile_rows) > g.C.rows);
-  }
-
- private:
-  TilesOfBlock tiles_;
-  int down_;
-};
-
-// ---- copies, by one thread each ----
-
-/// The block's share of the pieces of one operand, to all blocks of the cluster that multiply by it; and a group's part of C.
-template <bool of_A>
-__device__ void fetch(const Product& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int rank) {
-  constexpr int piece = of_A ? A_piece : B_piece, sharers = of_A ? wide : high, share = piece / sharers;
-  constexpr int group = of_A ? 0 : 1;
-  const int mine = of_A ? rank % wide : rank / wide;
-  unsigned blocks = 0;
-  for (int i = 0; i < sharers; ++i) blocks |= 1u << (of_A ? rank / wide * wide + i : i * wide + rank % wide);
-  const std::uint64_t policy = cache_policy(g.streamed);
-  for (Stage stage{0, 1}; tile.there(); tile.next()) {
-    const int number = g.pieces * planes;
-    const unsigned char* from = (of_A ? g.A.planes + std::int64_t(tile.row()) * number * piece
-                                      : g.B.planes + std::int64_t(tile.col()) * number * piece) +
-                                mine * share;
-    const bool in_place = tile.in_place(g);
-    const int row = tile.row() * tile_rows, col = tile.col() * tile_cols + group * group_cols;
-    for (int k = 0; k < number; ++k, from += piece, stage.next()) {
-      const std::uint32_t filled = at.filled + 8 * stage.number;
-      const std::uint32_t to = at.ring + stage.number * stage_bytes + (of_A ? 0 : A_piece) + mine * share;
-      barrier_wait(at.empty + 8 * stage.number, stage.parity);
-      barrier_expect(filled, piece);
-      if constexpr (sharers == 1)
-        bulk_copy(to, from, share, filled);
-      else
-        bulk_copy_to(static_cast<std::uint16_t>(blocks), to, from, share, filled);
-      // C on its way to the cache
-      if (!in_place && k == number * 2 / 3)
-        for (int b = 0; b < boxes; ++b) box_prefetch(map, row + b * box_rows, col);
-    }
-    if (in_place) continue;
-    for (int c = 0; c < C_stages; ++c, stage.next()) {
-      const std::uint32_t filled = at.filled + 8 * stage.number;
-      const std::uint32_t to = at.ring + stage.number * stage_bytes + group * part_bytes;
-      barrier_wait(at.empty + 8 * stage.number, stage.parity);
-      barrier_expect(filled, part_bytes);
-      for (int b = 0; b < stage_boxes; ++b)
-        box_copy(to + b * box_bytes, map, row + (c * stage_boxes + b) * box_rows, col, filled, policy);
-    }
-  }
-}
-
-/// A group's part of C from the ring to where it belongs.
-__device__ void store_C(const Product& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int rank,
-                        int group) {
-  const std::uint64_t policy = cache_policy(g.streamed);
-  Stage stage;
-  for (int parity = 0; tile.there(); tile.next()) {
-    for (int k = 0; k < g.pieces * planes; ++k) stage.next();
-    if (tile.in_place(g)) continue;
-    const int row = tile.row() * tile_rows, col = tile.col() * tile_cols + group * group_cols;
-    for (int c = 0; c < C_stages; ++c, stage.next()) {
-      const std::uint32_t from = at.ring + stage.number * stage_bytes + group * part_bytes;
-      barrier_wait(at.added + 8 * (group * C_stages + c), parity);
-      for (int b = 0; b < stage_boxes; ++b)
-        box_store(from + b * box_bytes, map, row + (c * stage_boxes + b) * box_rows, col, policy);
-      stores_end();
-      stores_read<0>();
-      const std::uint32_t empty = at.empty + 8 * stage.number;
-      for (int i = 0; i < wide; ++i) barrier_arrive_at(empty, rank / wide * wide + i);
-      for (int i = 0; i < high; ++i)
-        if (i != rank / wide) barrier_arrive_at(empty, i * wide + rank % wide);
-    }
-    parity ^= 1;
-  }
-  stores_done();
-}
-
-// ---- products ----
+constexpr int lane_sums = tile_rows * group_cols / warp_group;
+// of 384 threads with 168 registers at the launch
+constexpr int product_registers = 240, copy_registers = 24;
 
 /// At a barrier of another block, or this one, by its address there.
 __device__ __forceinline__ void barrier_arrive_there(std::uint32_t barrier) {
@@ -337,14 +194,10 @@ __device__ void multiply(const Product& g, const Places& at, unsigned char* memo
   // of a warp, and kept in registers
   const auto same = [](std::uint32_t x) { return __shfl_sync(~0u, x, 0); };
   const std::uint32_t group = same(threadIdx.x / warp_group);
-  const int lane = threadIdx.x % warp_size, thread = threadIdx.x % warp_group, rank = cluster_rank();
+  const int lane = threadIdx.x % warp_size, thread = threadIdx.x % warp_group;
   const std::uint32_t filled = same(at.filled), ring = same((at.ring & 0x3ffff) >> 4);
-  // a thread for each block that has this block's pieces, those beside it and those above and below: its barriers
-  const bool releases = thread < wide || (thread < wide + high && thread - wide != rank / wide);
-  std::uint32_t empty_there = 0;
-  if (releases)
-    empty_there =
-        remote_address(at.empty, thread < wide ? rank / wide * wide + thread : (thread - wide) * wide + rank % wide);
+  const bool releases = thread < cluster_blocks;  // in the block of its number
+  const std::uint32_t empty_there = releases ? remote_address(at.empty, thread) : 0;
   Stage stage;
   auto release_one_before = [&] {
     if (releases) barrier_arrive_there(empty_there + 8 * (stage.number == 0 ? stages - 1 : stage.number - 1));
@@ -418,7 +271,7 @@ __global__ void __launch_bounds__(product_threads, 1)
   if (threadIdx.x == 0) {
     for (int s = 0; s < stages; ++s) {
       barrier_init(at.filled + 8 * s, 2);
-      barrier_init(at.empty + 8 * s, product_groups * (high + wide - 1));
+      barrier_init(at.empty + 8 * s, product_groups * cluster_blocks);
     }
     for (int c = 0; c < product_groups * C_stages; ++c) barrier_init(at.added + 8 * c, warp_group / warp_size);
     barriers_ready();
@@ -426,7 +279,7 @@ __global__ void __launch_bounds__(product_threads, 1)
   }
   cluster_arrive();
   cluster_wait();
-  static_assert(cluster_blocks == 2);
+  static_assert(cluster_blocks == 2, "number_of_cluster");
   const int rank = cluster_rank();
   const int cluster =
       g.spared.places == nullptr ? blockIdx.x / cluster_blocks : number_of_cluster(g.spared, g.tiles.turn, place, rank);
@@ -443,7 +296,7 @@ __global__ void __launch_bounds__(product_threads, 1)
       else if (copier == 1)
         fetch<false>(g, map_of_C, at, tile, rank);
       else
-        store_C(g, map_of_C, at, tile, rank, copier - 2);
+        store_C(g, map_of_C, at, tile, copier - 2);
     }
     __syncwarp();
   }
