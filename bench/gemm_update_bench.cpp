@@ -95,17 +95,15 @@ void measure(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spare
                 flops / us_real / 1e6, us_3m, flops / us_3m / 1e6);
   }
   std::printf("; ratio %.2f; difference %.2g", us_cublas / us, difference);
-  if constexpr (std::is_same_v<T, double>) {
-    if (cuda::gemm_residues_usable(q.device())) {
-      void* const workspace = q.workspace(cuda::gemm_residues_workspace(m, n, k));
-      auto by_residues = [&](View<double> to) {
-        cuda::gemm_residues(Op::NoTrans, Op::NoTrans, -1, A, B, to, workspace, q, {spared});
-      };
-      const double difference_of_residues = difference_of(by_residues);
-      const double us_residues = 1000 * median_ms(reps, q, [&] { by_residues(C); });
-      std::printf("; by residues %.1f us, %.1f Tflop/s, difference %.2g", us_residues, flops / us_residues / 1e6,
-                  difference_of_residues);
-    }
+  if (cuda::gemm_residues_usable(q.device())) {
+    void* const workspace = q.workspace(cuda::gemm_residues_workspace<T>(m, n, k));
+    auto by_residues = [&](View<T> to) {
+      cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, to, workspace, q, {spared});
+    };
+    const double difference_of_residues = difference_of(by_residues);
+    const double us_residues = 1000 * median_ms(reps, q, [&] { by_residues(C); });
+    std::printf("; by residues %.1f us, %.1f Tflop/s, difference %.2g", us_residues, flops / us_residues / 1e6,
+                difference_of_residues);
   }
   std::printf("\n");
   std::fflush(stdout);

@@ -12,9 +12,9 @@
 
 namespace devobj {
 
-/// In single precision by parts and, of complex matrices, as real ones, unless math is strict; of complex<double> by three real
-/// products, or as real ones; of double by gemm_residues, unless math is strict, where blocks are wide, or by gemm_overlapped; else by
-/// cuBLAS. All but cuBLAS's can leave multiprocessors to the panels.
+/// In single precision by parts and, of complex matrices, as real ones, unless math is strict; in double precision, where blocks are
+/// wide and math is not strict, by gemm_residues, else of complex<double> by three real products, or as real ones, of double by
+/// gemm_overlapped; else by cuBLAS. All but cuBLAS's can leave multiprocessors to the panels.
 /// For the updates of the rest, on one queue: the workspace serves one product at a time.
 template <class T>
 class LuNativeProducts {
@@ -28,17 +28,16 @@ class LuNativeProducts {
   // tenth to a fifth than with cuBLAS's products. If they are not aligned, a copy is factored.
   static constexpr std::int64_t small = 1024, overlapped_least_small = 64;
   // Rows and columns, and depths, from which an update of the rest that is aligned is by gemm_residues.
-  static constexpr std::int64_t residues_least = 4096, residues_least_depth = 1024;
+  static constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096,
+                                residues_least_depth = is_complex<T> ? 384 : 1024;
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
   /// Of the LU of A, which is row-major meanwhile if `by_rows`.
   LuNativeProducts(View<T> A, bool by_rows, Math math, const Queue& q)
       : A_(A), by_rows_(by_rows), strict_(strict_math(math)) {
-    if constexpr (std::is_same_v<T, double>) {
-      leave_ = cuda::gemm_overlapped_usable(q.device());
-      residues_usable_ = leave_ && !strict_ && cuda::gemm_residues_usable(q.device());
-    }
+    if constexpr (std::is_same_v<T, double>) leave_ = cuda::gemm_overlapped_usable(q.device());
     if constexpr (std::is_same_v<T, std::complex<double>>) leave_ = !strict_ && cuda::gemm_3m_overlapped_possible(A, q);
+    if constexpr (!single) residues_usable_ = leave_ && !strict_ && cuda::gemm_residues_usable(q.device());
     if constexpr (single) {
       const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
       slow_ = !strict_ && !cuda::gemm_by_parts_at_full_rate(real, q);
@@ -64,25 +63,28 @@ class LuNativeProducts {
       overlapped_ = leave_ && rest >= overlapped_least_;
       overlapped_copies_ = overlapped_ && rest >= unaligned_least && !is_aligned;
       wants_copy_ = overlapped_ && is_small && !is_aligned;
-      residues_ = residues_usable_ && rest >= residues_least && depth >= residues_least_depth && is_aligned;
     }
+    residues_ = residues_usable_ && rest >= residues_least && depth >= residues_least_depth && aligned(A_);
   }
   /// Whether an aligned copy of A is to be factored.
   bool wants_copy() const { return wants_copy_; }
   std::size_t workspace_bytes() const {
     if (!by_three_ && !by_parts_ && !overlapped_copies_ && !residues_) return 0;
     if constexpr (std::is_same_v<T, std::complex<double>>)
-      if (by_three_) return cuda::gemm_3m_overlapped_workspace(rows_, cols_, depth_);
+      if (by_three_) {
+        const std::size_t of_three = cuda::gemm_3m_overlapped_workspace(rows_, cols_, depth_);
+        return residues_ ? std::max(of_three, residues_workspace()) : of_three;
+      }
     if constexpr (is_complex<T>)
       return cuda::gemm_as_real_workspace<T>(rows_, cols_, depth_);
     else if constexpr (std::is_same_v<T, double>)
-      return residues_ ? cuda::gemm_residues_workspace(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_, depth_)
+      return residues_ ? residues_workspace()
                        : cuda::gemm_overlapped_workspace(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_,
                                                          std::min(depth_, overlapped_most_depth_staying));
     else
       return cuda::gemm_by_parts_workspace(rows_, cols_, depth_);
   }
-  /// Where there is no memory for that: whether less will do, with which it is by gemm_overlapped.
+  /// Where there is no memory for that: whether less will do, without gemm_residues.
   bool forgo_residues() { return std::exchange(residues_, false); }
   /// `places`, `counts`: of cuda::Spared.
   void use(void* workspace, const std::int32_t* places, std::int32_t* counts) {
@@ -96,6 +98,9 @@ class LuNativeProducts {
     const std::int64_t side = std::min(C.rows, C.cols), depth = A.cols;
     stays = stays && of_rest;
     const cuda::Spared spared = stays ? spared_ : cuda::Spared{};
+    if constexpr (!single)
+      if (of_rest && residues_ && side >= residues_least && depth >= residues_least_depth && aligned(C))
+        return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared);
     if constexpr (std::is_same_v<T, std::complex<double>>)
       if (of_rest && by_three_ && side >= by_three_least)
         return cuda::gemm_3m_overlapped(-1, A, B, C, workspace_, q, spared);
@@ -105,10 +110,6 @@ class LuNativeProducts {
       else if constexpr (is_complex<T>)
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared);
     }
-    if constexpr (std::is_same_v<T, double>)
-      if (of_rest && residues_ && side >= residues_least && depth >= residues_least_depth &&
-          cuda::gemm_overlapped_aligned(C, C, C))
-        return cuda::gemm_residues(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared);
     if constexpr (std::is_same_v<T, double>)
       if (overlapped_ && depth <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
           (cuda::gemm_overlapped_aligned(A, B, C) ? side >= (of_rest ? overlapped_least_ : overlapped_least)
@@ -121,6 +122,14 @@ class LuNativeProducts {
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
   static constexpr std::int64_t least = single ? by_parts_least : as_real_least;
 
+  /// Whether all columns begin at 16 bytes.
+  static bool aligned(View<T> X) {
+    if constexpr (std::is_same_v<T, double>) return cuda::gemm_overlapped_aligned(X, X, X);
+    return true;
+  }
+  std::size_t residues_workspace() const {
+    return cuda::gemm_residues_workspace<T>(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_, depth_);
+  }
   bool by_parts_pays(std::int64_t rest) const {
     if (rest < least) return false;
     if (is_complex<T>) return !single || !strict_;

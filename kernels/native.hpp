@@ -201,14 +201,17 @@ constexpr std::int64_t aligned_ld(std::int64_t rows) {
 /// takes it. `workspace` holds gemm_overlapped_workspace(V.rows, 0, V.cols) bytes. (gemm_overlapped)
 void project_unaligned(View<double> V, View<double> C, View<double> W, void* workspace, Queue& q);
 
-/// C += alpha op(A) op(B), alpha 1 or -1, in double precision by products of eight-bit integers, faster than gemm_overlapped from a
-/// depth of some 768 on. Errors are at most some 2^-48 |A| |B|, as a rule smaller than a plain product's: where rounding to integers
-/// would cost more, which is found out as it multiplies, it is a plain product, a slow one, and so it is where elements are infinite.
-/// Usable where the GPU has Hopper's warp group products. `workspace`, which begins at 16 bytes, holds gemm_residues_workspace bytes,
-/// which do not fall with any of the three sizes. Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II", 2025. (gemm_residues)
+/// C += alpha op(A) op(B), alpha 1 or -1, in double precision, real or complex, by products of eight-bit integers, faster than plain
+/// products from a depth of some 768 on, for complex matrices 256. Errors are at most some 2^-48 |A| |B|, as a rule smaller than a plain
+/// product's: where rounding to integers would cost more, which is found out as it multiplies, it is a plain product, a slow one, and so
+/// it is where elements are infinite. Usable where the GPU has Hopper's warp group products. `workspace`, which begins at 16 bytes, holds
+/// gemm_residues_workspace bytes, which do not fall with any of the three sizes. Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II",
+/// 2025. (gemm_residues)
 bool gemm_residues_usable(int device);
+template <class T>
 std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
-void gemm_residues(Op opA, Op opB, int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
+template <class T>
+void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q,
                    Spared spared = {});
 
 /// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. (gemm_3m)

@@ -36,55 +36,69 @@ using namespace residues;
 
 constexpr auto name = "gemm_residues";
 
+template <class E>
 std::size_t plane_bytes(std::int64_t vectors, std::int64_t depth) {
-  return static_cast<std::size_t>(vectors * whole(depth, depth_bytes) * planes);
+  return static_cast<std::size_t>(vectors * whole(depth, depth_bytes) * planes<E>);
 }
+template <class E>
 std::size_t reduced_bytes(std::int64_t vectors, std::int64_t depth) {
-  return plane_bytes(vectors, depth) + aligned_bytes(vectors * sizeof(double)) + aligned_bytes(vectors * sizeof(float));
+  return plane_bytes<E>(vectors, depth) + aligned_bytes(vectors * sizeof(double)) +
+         aligned_bytes(vectors * sizeof(float));
 }
+template <class E>
 Reduced reduced_at(unsigned char* memory, std::int64_t vectors, std::int64_t depth) {
-  unsigned char* const scale = memory + plane_bytes(vectors, depth);
+  unsigned char* const scale = memory + plane_bytes<E>(vectors, depth);
   return {memory, reinterpret_cast<double*>(scale),
           reinterpret_cast<float*>(scale + aligned_bytes(vectors * sizeof(double)))};
 }
+/// Rows of a cluster's tiles.
+template <class E>
+constexpr int cluster_rows = Tiles<E>::rows* cluster_blocks;
 
 // Clusters' pieces that a block makes before it leaves its multiprocessor to others.
 constexpr int tiles_at_once = 2;
 
-void multiply_there(Op opA, Op opB, int alpha, View<double> A, View<double> B, View<double> C, unsigned char* memory,
-                    Queue& q, const Spared& spared) {
+template <class T>
+void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, unsigned char* memory, Queue& q,
+                    const Spared& spared) {
+  using E = device_t<T>;
+  using Of = Tiles<E>;
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
-  const std::int64_t rows = whole(C.rows, tile_rows * cluster_blocks), cols = whole(C.cols, tile_cols);
-  const Reduced of_A = reduced_at(memory, rows, depth),
-                of_B = reduced_at(memory + reduced_bytes(rows, depth), cols, depth);
-  const Vectors<double> of_rows = vectors_of(opA, A, true), of_columns = vectors_of(opB, B, false);
+  const std::int64_t rows = whole(C.rows, cluster_rows<E>), cols = whole(C.cols, tile_cols);
+  const Reduced of_A = reduced_at<E>(memory, rows, depth),
+                of_B = reduced_at<E>(memory + reduced_bytes<E>(rows, depth), cols, depth);
+  const Vectors<E> of_rows = vectors_of(opA, A, true), of_columns = vectors_of(opB, B, false);
   const int pieces = static_cast<int>(ceil_div(depth, depth_bytes));
   const std::int64_t first_of_B = rows / reduce_vectors;
-  reduce_kernel<<<static_cast<unsigned>(first_of_B + cols / reduce_vectors), pieces * warp_size, 0, stream_of(q)>>>(
-      of_rows, of_A, tile_rows, of_columns, of_B, tile_cols, static_cast<int>(depth), static_cast<int>(first_of_B));
+  reduce_kernel<E><<<static_cast<unsigned>(first_of_B + cols / reduce_vectors), pieces * warp_size, 0, stream_of(q)>>>(
+      of_rows, of_A, Of::rows, of_columns, of_B, tile_cols, static_cast<int>(depth), static_cast<int>(first_of_B));
 
-  Product g{of_A, of_B, of_rows, of_columns, block_of(C), double(alpha)};
-  constexpr double unit = static_cast<double>(product()) * 0x1p-64 / 0x1p118;
+  Product<E> g{of_A, of_B, of_rows, of_columns, block_of(C), double(alpha)};
+  constexpr double unit = static_cast<double>(product<E>()) * 0x1p-64 / 0x1p118;
   static_assert(2 * norm_bits == 118);
   g.unit = alpha * unit;
   g.depth = static_cast<int>(depth);
-  g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device());
-  g.mapped = has_tensor_map(C);
+  g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(T)), q.device());
+  // what the copy engine counts are doubles
+  constexpr int doubles = sizeof(T) / sizeof(double);
+  const View<double> in_doubles(reinterpret_cast<double*>(C.data), doubles * C.rows, C.cols, doubles * C.ld);
+  g.mapped = has_tensor_map(in_doubles);
   g.pieces = pieces;
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), name);
   const int kept = spared_multiprocessors(spared, processors);
-  g.tiles = product_tiles(name, rows / (tile_rows * cluster_blocks), cols / tile_cols, 1,
-                          (processors - kept) / cluster_blocks, kept > 0 ? 0 : tiles_at_once);
+  g.tiles = product_tiles(name, rows / cluster_rows<E>, cols / tile_cols, 1, (processors - kept) / cluster_blocks,
+                          kept > 0 ? 0 : tiles_at_once);
   std::int64_t clusters = g.tiles.clusters();
   if (kept > 0 && spared.places != nullptr && clusters == g.tiles.turn) {
     clusters = processors / cluster_blocks;
     g.spared = {spared.places, spared.counts};
   }
-  check(cudaFuncSetAttribute(product_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, product_bytes), name);
-  const ClusterLaunch launch(clusters * cluster_blocks, cluster_blocks, product_threads, product_bytes, stream_of(q));
-  const CUtensorMap map_of_C = g.mapped ? tensor_map(name, C, box_rows, group_cols) : CUtensorMap{};
-  check(cudaLaunchKernelEx(&launch.config, product_kernel, g, map_of_C), name);
+  check(cudaFuncSetAttribute(product_kernel<E>, cudaFuncAttributeMaxDynamicSharedMemorySize, Of::product_bytes), name);
+  const ClusterLaunch launch(clusters * cluster_blocks, cluster_blocks, product_threads, Of::product_bytes,
+                             stream_of(q));
+  const CUtensorMap map_of_C = g.mapped ? tensor_map(name, in_doubles, box_doubles, group_cols) : CUtensorMap{};
+  check(cudaLaunchKernelEx(&launch.config, product_kernel<E>, g, map_of_C), name);
   q.launched(name);
 }
 
@@ -93,7 +107,7 @@ void multiply_there(Op opA, Op opB, int alpha, View<double> A, View<double> B, V
 bool gemm_residues_usable(int device) {
   cudaFuncAttributes attributes{};
   int major = 0;
-  if (cudaFuncGetAttributes(&attributes, product_kernel) != cudaSuccess ||
+  if (cudaFuncGetAttributes(&attributes, product_kernel<double>) != cudaSuccess ||
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) {
     cudaGetLastError();
     return false;
@@ -101,12 +115,15 @@ bool gemm_residues_usable(int device) {
   return major == 9 && attributes.sharedSizeBytes > 0;
 }
 
+template <class T>
 std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+  using E = device_t<T>;
   depth = std::min<std::int64_t>(depth, most_pieces * depth_bytes);
-  return reduced_bytes(whole(rows, tile_rows * cluster_blocks), depth) + reduced_bytes(whole(cols, tile_cols), depth);
+  return reduced_bytes<E>(whole(rows, cluster_rows<E>), depth) + reduced_bytes<E>(whole(cols, tile_cols), depth);
 }
 
-void gemm_residues(Op opA, Op opB, int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
+template <class T>
+void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q,
                    Spared spared) {
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
   if (C.empty() || depth == 0) return;
@@ -116,10 +133,16 @@ void gemm_residues(Op opA, Op opB, int alpha, View<double> A, View<double> B, Vi
   const std::int64_t parts = ceil_div(depth, most), part = whole(ceil_div(depth, parts), depth_bytes);
   for (std::int64_t k = 0; k < depth; k += part) {
     const Range K{k, std::min(k + part, depth)};
-    multiply_there(opA, opB, alpha, opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
-                   opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K), C,
-                   static_cast<unsigned char*>(workspace), q, spared);
+    multiply_there<T>(opA, opB, alpha, opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
+                      opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K), C,
+                      static_cast<unsigned char*>(workspace), q, spared);
   }
 }
+
+#define DEVOBJ_INSTANTIATE(T)                                                                \
+  template std::size_t gemm_residues_workspace<T>(std::int64_t, std::int64_t, std::int64_t); \
+  template void gemm_residues(Op, Op, int, View<T>, View<T>, View<T>, void*, Queue&, Spared);
+DEVOBJ_INSTANTIATE(double)
+DEVOBJ_INSTANTIATE(std::complex<double>)
 
 }  // namespace devobj::cuda

@@ -9,31 +9,38 @@
 namespace devobj::cuda {
 namespace residues {
 
-// ---- tiles of C: vectors of A, of B ----
-constexpr int tile_rows = 128, tile_cols = 128;
 constexpr int cluster_blocks = 2;  // tiles below each other
-constexpr int A_piece = tile_rows * depth_bytes, B_piece = tile_cols * depth_bytes;
-
 constexpr int warp_group = 128, product_groups = 2;
 constexpr int products = product_groups * warp_group, product_threads = products + warp_group;
-constexpr int group_cols = tile_cols / product_groups;
+constexpr int tile_cols = 128, group_cols = tile_cols / product_groups;
 static_assert(group_cols == 64);
-
-constexpr int stages = 7, stage_bytes = A_piece + B_piece;
 constexpr int alignment = 1024;
-constexpr int product_bytes = stages * stage_bytes + alignment;
-static_assert(A_piece % alignment == 0 && B_piece % alignment == 0);
+constexpr int box_doubles = 16, box_bytes = box_doubles * static_cast<int>(sizeof(double)) * group_cols;
+template <class E>
+constexpr int box_rows = box_doubles* static_cast<int>(sizeof(double)) / static_cast<int>(sizeof(E));
 
-// A tile of C is in the ring too, behind the operands: stages of two boxes, of 16 rows by a group's columns, for each group
-constexpr int box_rows = 16, boxes = tile_rows / box_rows, stage_boxes = 2, C_stages = boxes / stage_boxes;
-constexpr int box_bytes = box_rows * group_cols * static_cast<int>(sizeof(double)),
-              part_bytes = stage_boxes * box_bytes;
-static_assert(boxes % stage_boxes == 0 && product_groups * part_bytes <= stage_bytes && C_stages < stages);
+/// A tile of C: vectors of A, of B. Those of complex matrices have half as many rows, since their sums, two for each element, have to find
+/// room in registers. And the ring's stages, in which pieces of operands are.
+template <class E>
+struct Tiles {
+  static constexpr int rows = 128 / ModuliOf<E>::products;
+  static constexpr int A_piece = rows * depth_bytes, B_piece = tile_cols * depth_bytes;
+  static constexpr int stage_bytes = A_piece + B_piece, stages = is_device_complex<E> ? 9 : 7;
+  static constexpr int product_bytes = stages * stage_bytes + alignment;
+  static_assert(A_piece % alignment == 0 && B_piece % alignment == 0);
 
+  // A tile of C is in the ring too, behind the operands: stages of boxes of 16 doubles by a group's columns, for each group
+  static constexpr int boxes = rows / box_rows<E>;
+  static constexpr int stage_boxes = is_device_complex<E> ? 1 : 2, C_stages = boxes / stage_boxes;
+  static constexpr int part_bytes = stage_boxes * box_bytes;
+  static_assert(boxes % stage_boxes == 0 && product_groups * part_bytes <= stage_bytes && C_stages < stages);
+};
+
+template <class E>
 struct Product {
   Reduced A, B;
-  Vectors<double> rows, columns;  // what they were before
-  Block<double> C;
+  Vectors<E> rows, columns;  // what they were before
+  Block<E> C;
   double alpha;
   double unit;  // alpha times a fraction's unit, for vectors with a scale of 1
   int depth;
@@ -50,10 +57,11 @@ struct Places {
   std::uint32_t ring, filled, empty, added;
 };
 /// The next stage, and the parity of its turn.
+template <class E>
 struct Stage {
   std::uint32_t number = 0, parity = 0;
   __device__ void next() {
-    if (++number == stages) number = 0, parity ^= 1;
+    if (++number == Tiles<E>::stages) number = 0, parity ^= 1;
   }
 };
 
@@ -65,10 +73,12 @@ class BlockTiles {
   __device__ void next() { tiles_.next(); }
   __device__ int row() const { return tiles_.row * cluster_blocks + down_; }
   __device__ int col() const { return tiles_.col; }
-  /// Whether the cluster's tiles are added to C where it is: not by way of shared memory, from which the copy engine stores rows in
-  /// pairs.
-  __device__ bool in_place(const Product& g) const {
-    return !g.mapped || (g.C.rows % 2 != 0 && (tiles_.row + 1) * std::int64_t(cluster_blocks * tile_rows) > g.C.rows);
+  /// Whether the cluster's tiles are added to C where it is: not by way of shared memory, from which the copy engine stores real
+  /// rows in pairs.
+  template <class E>
+  __device__ bool in_place(const Product<E>& g) const {
+    constexpr int pair = 16 / sizeof(E), rows = cluster_blocks * Tiles<E>::rows;
+    return !g.mapped || (g.C.rows % pair != 0 && (tiles_.row + 1) * std::int64_t(rows) > g.C.rows);
   }
 
  private:
@@ -76,25 +86,26 @@ class BlockTiles {
   int down_;
 };
 
-// ---- copies, by one thread each ----
+// ---- copies, by one thread each; rows of C are counted in doubles ----
 
 /// A's pieces, or the block's share of B's, which both blocks multiply by; and a group's part of C.
-template <bool of_A>
-__device__ void fetch(const Product& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int rank) {
-  constexpr int piece = of_A ? A_piece : B_piece, share = of_A ? piece : piece / cluster_blocks;
+template <bool of_A, class E>
+__device__ void fetch(const Product<E>& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int rank) {
+  using Of = Tiles<E>;
+  constexpr int piece = of_A ? Of::A_piece : Of::B_piece, share = of_A ? piece : piece / cluster_blocks;
   constexpr int group = of_A ? 0 : 1;
   const int mine = of_A ? 0 : rank * share;
   const std::uint64_t policy = cache_policy(g.streamed);
-  for (Stage stage{0, 1}; tile.there(); tile.next()) {
-    const int number = g.pieces * planes;
+  for (Stage<E> stage{0, 1}; tile.there(); tile.next()) {
+    const int number = g.pieces * planes<E>;
     const unsigned char* from = (of_A ? g.A.planes + std::int64_t(tile.row()) * number * piece
                                       : g.B.planes + std::int64_t(tile.col()) * number * piece) +
                                 mine;
     const bool in_place = tile.in_place(g);
-    const int row = tile.row() * tile_rows, col = tile.col() * tile_cols + group * group_cols;
+    const int row = tile.row() * Of::boxes * box_doubles, col = tile.col() * tile_cols + group * group_cols;
     for (int k = 0; k < number; ++k, from += piece, stage.next()) {
       const std::uint32_t filled = at.filled + 8 * stage.number;
-      const std::uint32_t to = at.ring + stage.number * stage_bytes + (of_A ? 0 : A_piece) + mine;
+      const std::uint32_t to = at.ring + stage.number * Of::stage_bytes + (of_A ? 0 : Of::A_piece) + mine;
       barrier_wait(at.empty + 8 * stage.number, stage.parity);
       barrier_expect(filled, piece);
       if constexpr (of_A)
@@ -103,33 +114,35 @@ __device__ void fetch(const Product& g, const CUtensorMap& map, const Places& at
         bulk_copy_to((1 << cluster_blocks) - 1, to, from, share, filled);
       // C on its way to the cache
       if (!in_place && k == number * 2 / 3)
-        for (int b = 0; b < boxes; ++b) box_prefetch(map, row + b * box_rows, col);
+        for (int b = 0; b < Of::boxes; ++b) box_prefetch(map, row + b * box_doubles, col);
     }
     if (in_place) continue;
-    for (int c = 0; c < C_stages; ++c, stage.next()) {
+    for (int c = 0; c < Of::C_stages; ++c, stage.next()) {
       const std::uint32_t filled = at.filled + 8 * stage.number;
-      const std::uint32_t to = at.ring + stage.number * stage_bytes + group * part_bytes;
+      const std::uint32_t to = at.ring + stage.number * Of::stage_bytes + group * Of::part_bytes;
       barrier_wait(at.empty + 8 * stage.number, stage.parity);
-      barrier_expect(filled, part_bytes);
-      for (int b = 0; b < stage_boxes; ++b)
-        box_copy(to + b * box_bytes, map, row + (c * stage_boxes + b) * box_rows, col, filled, policy);
+      barrier_expect(filled, Of::part_bytes);
+      for (int b = 0; b < Of::stage_boxes; ++b)
+        box_copy(to + b * box_bytes, map, row + (c * Of::stage_boxes + b) * box_doubles, col, filled, policy);
     }
   }
 }
 
 /// A group's part of C from the ring to where it belongs.
-__device__ void store_C(const Product& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int group) {
+template <class E>
+__device__ void store_C(const Product<E>& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int group) {
+  using Of = Tiles<E>;
   const std::uint64_t policy = cache_policy(g.streamed);
-  Stage stage;
+  Stage<E> stage;
   for (int parity = 0; tile.there(); tile.next()) {
-    for (int k = 0; k < g.pieces * planes; ++k) stage.next();
+    for (int k = 0; k < g.pieces * planes<E>; ++k) stage.next();
     if (tile.in_place(g)) continue;
-    const int row = tile.row() * tile_rows, col = tile.col() * tile_cols + group * group_cols;
-    for (int c = 0; c < C_stages; ++c, stage.next()) {
-      const std::uint32_t from = at.ring + stage.number * stage_bytes + group * part_bytes;
-      barrier_wait(at.added + 8 * (group * C_stages + c), parity);
-      for (int b = 0; b < stage_boxes; ++b)
-        box_store(from + b * box_bytes, map, row + (c * stage_boxes + b) * box_rows, col, policy);
+    const int row = tile.row() * Of::boxes * box_doubles, col = tile.col() * tile_cols + group * group_cols;
+    for (int c = 0; c < Of::C_stages; ++c, stage.next()) {
+      const std::uint32_t from = at.ring + stage.number * Of::stage_bytes + group * Of::part_bytes;
+      barrier_wait(at.added + 8 * (group * Of::C_stages + c), parity);
+      for (int b = 0; b < Of::stage_boxes; ++b)
+        box_store(from + b * box_bytes, map, row + (c * Of::stage_boxes + b) * box_doubles, col, policy);
       stores_end();
       stores_read<0>();
       for (int block = 0; block < cluster_blocks; ++block) barrier_arrive_at(at.empty + 8 * stage.number, block);

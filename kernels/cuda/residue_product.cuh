@@ -10,7 +10,13 @@ namespace residues {
 /// The least share of |A| |B| in the product of the norms with which a part of C is made of integers.
 constexpr float least_share = 1.0f / 16;
 
-constexpr int lane_sums = tile_rows * group_cols / warp_group;
+/// Sums of a thread: those of a tile's elements or, of complex ones, their products of the first kind and then of the second.
+constexpr int lane_sums = 64;
+/// Those of one product.
+template <class E>
+constexpr int lane_products = lane_sums / ModuliOf<E>::products;
+static_assert(Tiles<double>::rows * group_cols == warp_group * lane_products<double> &&
+              Tiles<cuDoubleComplex>::rows * group_cols == warp_group * lane_products<cuDoubleComplex>);
 // of 384 threads with 168 registers at the launch
 constexpr int product_registers = 240, copy_registers = 24;
 
@@ -21,28 +27,43 @@ __device__ __forceinline__ void barrier_arrive_there(std::uint32_t barrier) {
 #endif
 }
 
-/// sum = X Y^T, or sum += X Y^T where `add` is not 0: 64 vectors of X, 128 of Y, 32 elements of each, from addresses in units of 16
-/// bytes; two further on are the next 32. Thread t of the group has of row 16 (t / 32) + t % 32 / 4, and of the eighth row after it,
-/// two columns each in sum[4 i], sum[4 i + 1] and sum[4 i + 2], sum[4 i + 3]: 8 i + 2 (t % 4) and the next.
-__device__ __forceinline__ void multiply_64x128(int (&sum)[64], std::uint32_t X, std::uint32_t Y, int add) {
+/// sum = X Y^T, or sum += X Y^T where `add` is not 0, `sum` being n of a thread's sums from number `first` on: 64 vectors of X, 2 n of Y,
+/// 32 elements of each, from addresses in units of 16 bytes; two further on are the next 32. Thread t of the group has of row
+/// 16 (t / 32) + t % 32 / 4, and of the eighth row after it, two columns each in sum[4 i], sum[4 i + 1] and sum[4 i + 2], sum[4 i + 3]:
+/// 8 i + 2 (t % 4) and the next.
+template <int n, int first>
+__device__ __forceinline__ void multiply_group(int (&sum)[lane_sums], std::uint32_t X, std::uint32_t Y, int add) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   // how vectors of 128 bytes below each other are found, 16-byte piece p of vector v at p ^ v % 8
   constexpr std::uint32_t low_of_descriptor = 1 << 16, high_of_descriptor = 1024 >> 4 | 1u << 30;
-#define FOUR(i) "+r"(sum[i]), "+r"(sum[i + 1]), "+r"(sum[i + 2]), "+r"(sum[i + 3])
+#define FOUR(i) "+r"(sum[first + i]), "+r"(sum[first + i + 1]), "+r"(sum[first + i + 2]), "+r"(sum[first + i + 3])
 #define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
-  asm volatile(
-      "{\n\t.reg .pred p;\n\t.reg .b64 x, y;\n\t"
-      "setp.ne.b32 p, %66, 0;\n\t"
-      "mov.b64 x, {%64, %67};\n\t"
-      "mov.b64 y, {%65, %67};\n\t"
-      "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "x, y, p;\n\t}"
-      : SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)
-      : "r"(X | low_of_descriptor), "r"(Y | low_of_descriptor), "r"(add), "n"(high_of_descriptor));
+  if constexpr (n == 64)
+    asm volatile(
+        "{\n\t.reg .pred p;\n\t.reg .b64 x, y;\n\t"
+        "setp.ne.b32 p, %66, 0;\n\t"
+        "mov.b64 x, {%64, %67};\n\t"
+        "mov.b64 y, {%65, %67};\n\t"
+        "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 "
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+        "x, y, p;\n\t}"
+        : SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)
+        : "r"(X | low_of_descriptor), "r"(Y | low_of_descriptor), "r"(add), "n"(high_of_descriptor));
+  else
+    asm volatile(
+        "{\n\t.reg .pred p;\n\t.reg .b64 x, y;\n\t"
+        "setp.ne.b32 p, %34, 0;\n\t"
+        "mov.b64 x, {%32, %35};\n\t"
+        "mov.b64 y, {%33, %35};\n\t"
+        "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 "
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+        "x, y, p;\n\t}"
+        : SIXTEEN(0), SIXTEEN(16)
+        : "r"(X | low_of_descriptor), "r"(Y | low_of_descriptor), "r"(add), "n"(high_of_descriptor));
 #undef SIXTEEN
 #undef FOUR
 #endif
@@ -69,119 +90,155 @@ __device__ __forceinline__ void add_shares(Fractions& fraction, const int (&sum)
   }
 }
 
-/// What a lane has of a tile: of two columns, 8 apart, rows 0 to 3 of every 16.
+/// What a lane has of a tile: of two columns, 8 apart, four neighbouring doubles of every box: rows, two by two, or complex numbers.
+template <class E>
 struct LanePart {
   std::int64_t row, col;  // the first
   unsigned char* ring;    // the group's part of stage 0, its column there
-  const Block<double>& of;
+  const Block<E>& of;
 
-  /// C += alpha x for rows 2 half, 2 half + 1 of box b in one of the columns.
+  /// C += alpha (x, y) in box b: in one of the columns, the first or the second two doubles.
   template <bool in_place>
   __device__ __forceinline__ void add(double alpha, double x, double y, int b, int half, int right,
                                       std::uint32_t stage) const {
     const int lane = threadIdx.x % warp_size;
     if constexpr (!in_place) {
-      auto* const c = reinterpret_cast<double2*>(ring + stage * stage_bytes + b % stage_boxes * box_bytes +
-                                                 right * 8 * 128 + ((2 * (lane % 4) + half) ^ (lane / 4)) * 16);
+      auto* const c =
+          reinterpret_cast<double2*>(ring + stage * Tiles<E>::stage_bytes + b % Tiles<E>::stage_boxes * box_bytes +
+                                     right * 8 * 128 + ((2 * (lane % 4) + half) ^ (lane / 4)) * 16);
       const double2 before = *c;
       *c = make_double2(fma(x, alpha, before.x), fma(y, alpha, before.y));
     } else {
-      const std::int64_t r = row + b * box_rows + 2 * half, c = col + 8 * right;
+      const std::int64_t r = row + b * box_rows<E> + half * (2 / ModuliOf<E>::products), c = col + 8 * right;
       if (c >= of.cols) return;
-      if (r < of.rows) of(r, c) = fma(x, alpha, of(r, c));
-      if (r + 1 < of.rows) of(r + 1, c) = fma(y, alpha, of(r + 1, c));
+      if constexpr (is_device_complex<E>) {
+        if (r < of.rows) of(r, c) = {fma(x, alpha, of(r, c).x), fma(y, alpha, of(r, c).y)};
+      } else {
+        if (r < of.rows) of(r, c) = fma(x, alpha, of(r, c));
+        if (r + 1 < of.rows) of(r + 1, c) = fma(y, alpha, of(r + 1, c));
+      }
     }
   }
 };
 
 /// A warp has added to its part of stage c of C.
-__device__ __forceinline__ void stage_added(const Places& at, Stage& stage, std::uint32_t group, int c) {
+template <class E>
+__device__ __forceinline__ void stage_added(const Places& at, Stage<E>& stage, std::uint32_t group, int c) {
   shared_before_copies();
   __syncwarp();
-  if (threadIdx.x % warp_size == 0) barrier_arrive(at.added + 8 * (group * C_stages + c));
+  if (threadIdx.x % warp_size == 0) barrier_arrive(at.added + 8 * (group * Tiles<E>::C_stages + c));
   stage.next();
 }
 
 /// C += the lane's fractions.
-template <bool in_place>
-__device__ __forceinline__ void add_fractions(const Product& g, const Fractions& fraction, const LanePart& part,
-                                              const Places& at, Stage& stage, std::uint32_t group) {
+template <bool in_place, class E>
+__device__ __forceinline__ void add_fractions(const Product<E>& g, const Fractions& fraction, const LanePart<E>& part,
+                                              const Places& at, Stage<E>& stage, std::uint32_t group) {
+  using Of = Tiles<E>;
   const double unit[2] = {g.unit * g.B.scale[part.col], g.unit * g.B.scale[part.col + 8]};
   const double* const up = g.A.scale + part.row;
   auto value = [&](int i) {
     return __ll2double_rn(static_cast<long long>(std::uint64_t(fraction.high[i]) << 32 | fraction.low[i]));
   };
 #pragma unroll
-  for (int c = 0; c < C_stages; ++c) {
+  for (int c = 0; c < Of::C_stages; ++c) {
     if constexpr (!in_place) barrier_wait(at.filled + 8 * stage.number, stage.parity);
 #pragma unroll
-    for (int b = c * stage_boxes; b < (c + 1) * stage_boxes; ++b)
+    for (int b = c * Of::stage_boxes; b < (c + 1) * Of::stage_boxes; ++b) {
+      if constexpr (is_device_complex<E>) {
+        const double2 of_rows = __ldg(reinterpret_cast<const double2*>(up + b * box_rows<E>));
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const double2 of_rows = __ldg(reinterpret_cast<const double2*>(up + b * box_rows + 2 * half));
+        for (int half = 0; half < 2; ++half)
 #pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          const int i = 4 * (2 * b + half) + 2 * j;
-          part.add<in_place>(unit[j], value(i) * of_rows.x, value(i + 1) * of_rows.y, b, half, j, stage.number);
+          for (int j = 0; j < 2; ++j) {
+            const int i = 4 * b + 2 * j + half;
+            const double of_row = half == 0 ? of_rows.x : of_rows.y;
+            part.template add<in_place>(unit[j], value(i) * of_row, value(i + lane_products<E>) * of_row, b, half, j,
+                                        stage.number);
+          }
+      } else {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const double2 of_rows = __ldg(reinterpret_cast<const double2*>(up + b * box_rows<E> + 2 * half));
+#pragma unroll
+          for (int j = 0; j < 2; ++j) {
+            const int i = 4 * (2 * b + half) + 2 * j;
+            part.template add<in_place>(unit[j], value(i) * of_rows.x, value(i + 1) * of_rows.y, b, half, j,
+                                        stage.number);
+          }
         }
       }
+    }
     if constexpr (!in_place) stage_added(at, stage, group, c);
   }
 }
 
 /// C += alpha A B for the lane's part, by operations of double precision.
-template <bool in_place>
-__device__ __noinline__ void add_plain_product(const Product& g, const LanePart& part, const Places& at, Stage& stage,
-                                               std::uint32_t group) {
+template <bool in_place, class E>
+__device__ __noinline__ void add_plain_product(const Product<E>& g, const LanePart<E>& part, const Places& at,
+                                               Stage<E>& stage, std::uint32_t group) {
+  using Of = Tiles<E>;
+  constexpr int rows = box_rows<E> / 4, doubles = 4 / rows;  // of the lane; of an element
 #pragma unroll 1
-  for (int b = 0; b < boxes; ++b) {
-    const double *x[4], *y[2];
+  for (int b = 0; b < Of::boxes; ++b) {
+    const E *x[rows], *y[2];
     double sum[2][4] = {};
 #pragma unroll
     for (int j = 0; j < 2; ++j)
       y[j] = g.columns.data + min(part.col + 8 * j, g.columns.count - 1) * g.columns.next_vector;
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      x[i] = g.rows.data + min(part.row + b * box_rows + i, g.rows.count - 1) * g.rows.next_vector;
+    for (int i = 0; i < rows; ++i)
+      x[i] = g.rows.data + min(part.row + b * box_rows<E> + i, g.rows.count - 1) * g.rows.next_vector;
     // where a row or column has a NaN nothing else counts
-    const float* const of_rows = g.A.size + part.row + b * box_rows;
+    const float* const of_rows = g.A.size + part.row + b * box_rows<E>;
     bool counts = false;
 #pragma unroll
     for (int i = 0; i < 4; ++i)
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        const float both = of_rows[i] + g.B.size[part.col + 8 * j];
+        const float both = of_rows[i / doubles] + g.B.size[part.col + 8 * j];
         counts = counts || both == both;
         if (both != both) sum[j][i] = both;
       }
     const int depth = __any_sync(~0u, counts) ? g.depth : 0;
     for (int k = 0; k < depth; ++k)
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
+      for (int i = 0; i < rows; ++i)
 #pragma unroll
-        for (int j = 0; j < 2; ++j)
-          sum[j][i] = fma(x[i][k * g.rows.next_element], y[j][k * g.columns.next_element], sum[j][i]);
+        for (int j = 0; j < 2; ++j) {
+          E a = x[i][k * g.rows.next_element], b = y[j][k * g.columns.next_element];
+          if constexpr (is_device_complex<E>) {
+            if (g.rows.conjugated) a.y = -a.y;
+            if (g.columns.conjugated) b.y = -b.y;
+            sum[j][2 * i] = fma(a.x, b.x, fma(-a.y, b.y, sum[j][2 * i]));
+            sum[j][2 * i + 1] = fma(a.x, b.y, fma(a.y, b.x, sum[j][2 * i + 1]));
+          } else {
+            sum[j][i] = fma(a, b, sum[j][i]);
+          }
+        }
     if constexpr (!in_place)
-      if (b % stage_boxes == 0) barrier_wait(at.filled + 8 * stage.number, stage.parity);
+      if (b % Of::stage_boxes == 0) barrier_wait(at.filled + 8 * stage.number, stage.parity);
 #pragma unroll
     for (int half = 0; half < 2; ++half)
 #pragma unroll
       for (int j = 0; j < 2; ++j)
-        part.add<in_place>(g.alpha, sum[j][2 * half], sum[j][2 * half + 1], b, half, j, stage.number);
+        part.template add<in_place>(g.alpha, sum[j][2 * half], sum[j][2 * half + 1], b, half, j, stage.number);
     if constexpr (!in_place)
-      if (b % stage_boxes == stage_boxes - 1) stage_added(at, stage, group, b / stage_boxes);
+      if (b % Of::stage_boxes == Of::stage_boxes - 1) stage_added(at, stage, group, b / Of::stage_boxes);
   }
 }
 
 /// Whether the products of sizes show for all of the warp's part that the rounding to integers is small beside |A| |B|.
-__device__ __forceinline__ bool certain(const Product& g, const int (&sum)[lane_sums], std::int64_t row,
+template <class E>
+__device__ __forceinline__ bool certain(const Product<E>& g, const int (&sum)[lane_sums], std::int64_t row,
                                         std::int64_t col) {
   const float least[2] = {least_share * g.B.size[col], least_share * g.B.size[col + 8]};
   const float* const sizes = g.A.size + row;
   bool enough = true;
 #pragma unroll
-  for (int i = 0; i < lane_sums; i += 4) {
-    const float2 size = __ldg(reinterpret_cast<const float2*>(sizes + i / 8 * box_rows + i / 4 % 2 * 2));
+  for (int i = 0; i < lane_products<E>; i += 4) {
+    constexpr int pairs = box_rows<E> / 8;  // of neighbouring rows in a box
+    const float2 size = __ldg(reinterpret_cast<const float2*>(sizes + i / 4 / pairs * box_rows<E> + i / 4 % pairs * 2));
 #pragma unroll
     for (int j = 0; j < 2; ++j)
       enough = enough && static_cast<float>(sum[i + 2 * j]) >= least[j] * size.x &&
@@ -190,7 +247,9 @@ __device__ __forceinline__ bool certain(const Product& g, const int (&sum)[lane_
   return __all_sync(~0u, enough);
 }
 
-__device__ void multiply(const Product& g, const Places& at, unsigned char* memory_of_ring, BlockTiles tile) {
+template <class E>
+__device__ void multiply(const Product<E>& g, const Places& at, unsigned char* memory_of_ring, BlockTiles tile) {
+  using Of = Tiles<E>;
   // of a warp, and kept in registers
   const auto same = [](std::uint32_t x) { return __shfl_sync(~0u, x, 0); };
   const std::uint32_t group = same(threadIdx.x / warp_group);
@@ -198,52 +257,66 @@ __device__ void multiply(const Product& g, const Places& at, unsigned char* memo
   const std::uint32_t filled = same(at.filled), ring = same((at.ring & 0x3ffff) >> 4);
   const bool releases = thread < cluster_blocks;  // in the block of its number
   const std::uint32_t empty_there = releases ? remote_address(at.empty, thread) : 0;
-  Stage stage;
+  Stage<E> stage;
   auto release_one_before = [&] {
-    if (releases) barrier_arrive_there(empty_there + 8 * (stage.number == 0 ? stages - 1 : stage.number - 1));
+    if (releases) barrier_arrive_there(empty_there + 8 * (stage.number == 0 ? Of::stages - 1 : stage.number - 1));
   };
   int sum[lane_sums];
-  // a plane's products
-  auto multiply_plane = [&] {
+  // a plane's products, the second of a modulus or another
+  auto multiply_plane = [&]<bool second>(std::bool_constant<second>) {
 #pragma unroll 1
     for (int k = 0; k < g.pieces; ++k) {
       barrier_wait(filled + 8 * stage.number, stage.parity);
-      const std::uint32_t Y = ring + stage.number * (stage_bytes >> 4),
-                          X = Y + (A_piece >> 4) + group * (group_cols * depth_bytes >> 4);
+      const std::uint32_t Y = ring + stage.number * (Of::stage_bytes >> 4),
+                          X = Y + (Of::A_piece >> 4) + group * (group_cols * depth_bytes >> 4);
       products_begin();
 #pragma unroll
-      for (int i = 0; i < depth_bytes / 32; ++i) multiply_64x128(sum, X + 2 * i, Y + 2 * i, k | i);
+      for (int i = 0; i < depth_bytes / 32; ++i)
+        multiply_group<lane_products<E>, second ? lane_products<E> : 0>(sum, X + 2 * i, Y + 2 * i, k | i);
       products_end();
-      if (k > 0) {
+      if (second || k > 0) {
         products_wait<1>();
         release_one_before();
       }
       stage.next();
     }
+  };
+  auto products_done = [&] {
     products_wait<0>();
     release_one_before();
   };
   for (; tile.there(); tile.next()) {
-    const std::int64_t row = std::int64_t(tile.row()) * tile_rows + 4 * (lane % 4),
+    const std::int64_t row = std::int64_t(tile.row()) * Of::rows + box_rows<E> / 4 * (lane % 4),
                        col = std::int64_t(tile.col()) * tile_cols + threadIdx.x / warp_size * 16 + lane / 4;
-    multiply_plane();
+    multiply_plane(std::false_type());
+    products_done();
     const bool plain = !certain(g, sum, row, col);
     Fractions fraction;
 #pragma unroll
     for (int i = 0; i < lane_sums; ++i) {
-      fraction.low[i] = static_cast<std::uint32_t>(table.begin);
-      fraction.high[i] = static_cast<std::uint32_t>(table.begin >> 32);
+      const std::uint64_t begin = table<E>.begin[i / lane_products<E>];
+      fraction.low[i] = static_cast<std::uint32_t>(begin);
+      fraction.high[i] = static_cast<std::uint32_t>(begin >> 32);
     }
 #pragma unroll 1
-    for (int m = 0; m < count; ++m) {
-      multiply_plane();
-      const Modulus modulus = table.of[m];
+    for (int m = 0; m < ModuliOf<E>::count; ++m) {
+      multiply_plane(std::false_type());
+      if constexpr (is_device_complex<E>) multiply_plane(std::true_type());
+      products_done();
+      if constexpr (is_device_complex<E>)
+#pragma unroll
+        for (int i = 0; i < lane_products<E>; ++i) {
+          const int first = sum[i], second = sum[i + lane_products<E>];
+          sum[i] = first + second;
+          sum[i + lane_products<E>] = first - second;
+        }
       constexpr int together = 4;
 #pragma unroll
-      for (int i = 0; i < lane_sums; i += together) add_shares<together>(fraction, sum, i, modulus);
+      for (int i = 0; i < lane_sums; i += together)
+        add_shares<together>(fraction, sum, i, table<E>.of[m][i / lane_products<E>]);
     }
-    const LanePart part{row, col, memory_of_ring + group * part_bytes + (thread / warp_size * 16 + lane / 4) * 128,
-                        g.C};
+    const LanePart<E> part{row, col,
+                           memory_of_ring + group * Of::part_bytes + (thread / warp_size * 16 + lane / 4) * 128, g.C};
     if (tile.in_place(g)) {
       if (plain)
         add_plain_product<true>(g, part, at, stage, group);
@@ -259,21 +332,23 @@ __device__ void multiply(const Product& g, const Places& at, unsigned char* memo
 }
 
 /// C += alpha A B^T of reduced vectors. (Compiled for sm_90a only, where it has barriers: usable() looks for them.)
+template <class E>
 __global__ void __launch_bounds__(product_threads, 1)
-    product_kernel(const __grid_constant__ Product g, const __grid_constant__ CUtensorMap map_of_C) {
+    product_kernel(const __grid_constant__ Product<E> g, const __grid_constant__ CUtensorMap map_of_C) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  using Of = Tiles<E>;
   extern __shared__ unsigned char memory[];
-  __shared__ std::uint64_t barriers[2 * stages + product_groups * C_stages];
+  __shared__ std::uint64_t barriers[2 * Of::stages + product_groups * Of::C_stages];
   __shared__ PlaceOfBlock place;
   const std::uint32_t start = shared_address(memory), filled = shared_address(barriers);
-  const Places at{(start + alignment - 1) / alignment * alignment, filled, filled + stages * 8,
-                  filled + 2 * stages * 8};
+  const Places at{(start + alignment - 1) / alignment * alignment, filled, filled + Of::stages * 8,
+                  filled + 2 * Of::stages * 8};
   if (threadIdx.x == 0) {
-    for (int s = 0; s < stages; ++s) {
+    for (int s = 0; s < Of::stages; ++s) {
       barrier_init(at.filled + 8 * s, 2);
       barrier_init(at.empty + 8 * s, product_groups * cluster_blocks);
     }
-    for (int c = 0; c < product_groups * C_stages; ++c) barrier_init(at.added + 8 * c, warp_group / warp_size);
+    for (int c = 0; c < product_groups * Of::C_stages; ++c) barrier_init(at.added + 8 * c, warp_group / warp_size);
     barriers_ready();
     look_at_place(g.spared, place);
   }

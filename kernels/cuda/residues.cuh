@@ -2,6 +2,7 @@
 // modulo each of them. gemm_residues.cu says what for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -12,22 +13,40 @@
 namespace devobj::cuda {
 namespace residues {
 
-// ---- the moduli: no two have a common factor, and remainders nearest to zero are eight-bit integers. Of such sets with a large
-// product it is one whose shares of a fraction (Modulus) are nearly whole numbers of 2^-64, found by trying a million ----
-constexpr int count = 15;
-constexpr int moduli[count] = {253, 251, 249, 247, 245, 241, 239, 236, 233, 229, 227, 223, 211, 193, 181};
+// ---- the moduli: no two have a common factor, and remainders nearest to zero are eight-bit integers ----
 
-/// Their product, some 2^117.64. A sum of less than half of it in size is known by its remainders.
+/// Those for elements of type E; `products` are needed modulo each. A complex number x + i y is the two integers x + j y, x - j y modulo p, j^2
+/// = -1: products of complex numbers are products of the ones and products of the others. There is a j if all of p's prime factors are
+/// one more than multiples of four. Vectors become integers of a euclidean norm up to norm_fraction 2^norm_bits.
+template <class E>
+struct ModuliOf;
+template <>
+struct ModuliOf<double> {
+  static constexpr int count = 15, products = 1;
+  static constexpr int of[count] = {253, 251, 249, 247, 245, 241, 239, 236, 233, 229, 227, 223, 211, 193, 181};
+  static constexpr double norm_fraction = 0.62;
+};
+template <>
+struct ModuliOf<cuDoubleComplex> {
+  static constexpr int count = 16, products = 2;
+  static constexpr int of[count] = {241, 233, 229, 13 * 17, 5 * 41, 197, 193, 181,
+                                    173, 157, 149, 137,     113,    109, 101, 97};
+  static constexpr double norm_fraction = 0.62;
+};
+constexpr int norm_bits = 59;
+
+/// The moduli's product. A sum of less than half of it in size is known by its remainders.
+template <class E>
 constexpr unsigned __int128 product() {
   unsigned __int128 all = 1;
-  for (const int p : moduli) all *= static_cast<unsigned>(p);
+  for (const int p : ModuliOf<E>::of) all *= static_cast<unsigned>(p);
   return all;
 }
-/// Vectors become integers of a euclidean norm up to norm_fraction 2^norm_bits, so that (Cauchy and Schwarz) no sum of products of two such
-/// vectors reaches half the product of the moduli; rounding adds sqrt(depth) / 2 at most.
-constexpr int norm_bits = 59;
-constexpr double norm_fraction = 0.62;  // of 2^norm_bits: 2^58.310
-static_assert(norm_fraction * norm_fraction * 1.001 * 0x1p118 < static_cast<double>(product()) / 2);
+/// So no sum of products of two vectors reaches it (Cauchy and Schwarz); rounding adds sqrt(depth) / 2 to a norm at most.
+template <class E>
+constexpr bool norms_fit = ModuliOf<E>::norm_fraction* ModuliOf<E>::norm_fraction * 1.001 * 0x1p118 <
+                           static_cast<double>(product<E>()) / 2;
+static_assert(norms_fit<double> && norms_fit<cuDoubleComplex>);
 
 /// What is done with a sum whose remainder modulo p counts.
 struct Modulus {
@@ -52,24 +71,95 @@ __device__ __forceinline__ void less_multiples(const int* x, const Modulus& modu
   for (int i = 0; i < n; ++i) less[i] = static_cast<std::uint32_t>(__float_as_int(multiple[i]) * modulus.minus + x[i]);
 }
 
-struct Moduli {
-  Modulus of[count] = {};
-  std::uint64_t begin = 0;  // of the fraction
+// ---- numbers modulo p, 0 <= x < p ----
+constexpr int modulo(std::int64_t x, int p) {
+  return static_cast<int>((x % p + p) % p);
+}
+constexpr int nearest_to_zero(int x, int p) {
+  return 2 * x > p ? x - p : x;
+}
+/// 0 if there is none; by Euclid's algorithm, in which a = x u, b = x v.
+constexpr int inverse(int x, int p) {
+  int a = x, b = p, u = 1, v = 0;
+  while (a != 0) {
+    const int next_b = a, next_v = u;
+    u = v - b / a * u;
+    a = b % a;
+    b = next_b;
+    v = next_v;
+  }
+  return b == 1 ? modulo(v, p) : 0;
+}
+constexpr int root_of_minus_one(int p) {
+  for (int j = 1; j < p; ++j)
+    if (modulo(std::int64_t(j) * j + 1, p) == 0) return j;
+  return 0;
+}
+constexpr int power_of_two_modulo(int e, int p) {
+  int power = 1;
+  for (int i = 0; i < e; ++i) power = modulo(2 * power, p);
+  return power;
+}
+
+/// How the fraction sum / product() modulo 1 is found of the sum's remainders r: it is the sum over the moduli p of
+///   r ((product() / p)^-1 modulo p) / p.
+/// In units of 2^-64, r = 1 has the share 2^64 v / p, rounded. So that little is lost, B's remainders are multiplied by a unit u modulo p
+/// for which 2^64 v is nearly a multiple of p. Sums and differences of the complex numbers' two products are 2 x and 2 j y; they have one
+/// u for two v.
+template <class E>
+struct Shares {
+  int unit = 0;                                // u
+  int numerators[ModuliOf<E>::products] = {};  // v
 };
-constexpr Moduli make_moduli() {
-  Moduli all;
-  for (int i = 0; i < count; ++i) {
-    const auto p = static_cast<unsigned>(moduli[i]);
-    unsigned others = 1, inverse = 1;
-    for (int j = 0; j < count; ++j)
-      if (j != i) others = others * (static_cast<unsigned>(moduli[j]) % p) % p;
-    while (others * inverse % p != 1) ++inverse;
-    const auto share = static_cast<std::uint64_t>(((static_cast<unsigned __int128>(inverse) << 64) + p / 2) / p);
-    all.of[i] = {1.0f / static_cast<float>(p), -static_cast<std::int32_t>(p), static_cast<std::uint32_t>(share),
-                 static_cast<std::uint32_t>(share >> 32)};
-    // less_multiples leaves a remainder plus this
-    const std::uint32_t more = 0u - ones_bits * p;
-    all.begin -= more * share;
+template <class E>
+constexpr Shares<E> shares_of(int m) {
+  constexpr bool is_complex = is_device_complex<E>;
+  const int p = ModuliOf<E>::of[m], over_j = is_complex ? inverse(root_of_minus_one(p), p) : 0;
+  const auto times = [p](int x, int y) { return modulo(std::int64_t(x) * y, p); };
+  int others = 1;
+  for (int i = 0; i < ModuliOf<E>::count; ++i)
+    if (i != m) others = times(others, ModuliOf<E>::of[i] % p);
+  const int weight = inverse(others, p), scale = power_of_two_modulo(64, p);
+  Shares<E> best{};
+  int least = INT32_MAX;
+  for (int v = 1; v < p; ++v) {
+    const int second = times(v, over_j), error = nearest_to_zero(times(scale, v), p),
+              second_error = nearest_to_zero(times(scale, second), p),
+              squares = error * error + second_error * second_error;
+    if (squares >= least || inverse(v, p) == 0) continue;
+    least = squares;
+    best.unit = times(weight, inverse(is_complex ? times(2, v) : v, p));
+    best.numerators[0] = v;
+    if constexpr (is_complex) best.numerators[1] = second;
+  }
+  return best;
+}
+template <class E>
+constexpr auto all_shares = [] {
+  std::array<Shares<E>, ModuliOf<E>::count> all{};
+  for (int m = 0; m < ModuliOf<E>::count; ++m) all[m] = shares_of<E>(m);
+  return all;
+}();
+
+template <class E>
+struct Moduli {
+  Modulus of[ModuliOf<E>::count][ModuliOf<E>::products] = {};
+  std::uint64_t begin[ModuliOf<E>::products] = {};  // of the fractions
+};
+template <class E>
+constexpr Moduli<E> make_moduli() {
+  Moduli<E> all;
+  for (int m = 0; m < ModuliOf<E>::count; ++m) {
+    const auto p = static_cast<unsigned>(ModuliOf<E>::of[m]);
+    for (int i = 0; i < ModuliOf<E>::products; ++i) {
+      const auto v = static_cast<unsigned>(all_shares<E>[m].numerators[i]);
+      const auto share = static_cast<std::uint64_t>(((static_cast<unsigned __int128>(v) << 64) + p / 2) / p);
+      all.of[m][i] = {1.0f / static_cast<float>(p), -static_cast<std::int32_t>(p), static_cast<std::uint32_t>(share),
+                      static_cast<std::uint32_t>(share >> 32)};
+      // less_multiples leaves a remainder plus this
+      const std::uint32_t more = 0u - ones_bits * p;
+      all.begin[i] -= more * share;
+    }
   }
   return all;
 }
@@ -81,25 +171,28 @@ constexpr float infinity = std::numeric_limits<float>::infinity(),
                 not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 /// Vectors reduced: for every tile of vectors, plane, and piece of the depth the vectors below each other as a warp group's product
-/// wants them (multiply_64x128), those of A in another order (place_of_row). Plane 0 has the elements' sizes, rounded down to
-/// multiples of a 127th of the vector's largest, the others the remainders. `scale`: the integers are the elements times
-/// 2^norm_bits / scale. `size`: the vector's norm in the units of plane 0; infinity if the largest element is beyond 2^most_exponent
-/// or below 2^-most_exponent, or infinite; NaN if there is one.
+/// wants them (multiply_group), those of A in another order (place_of_row). Plane 0 has the elements' sizes, rounded down to
+/// multiples of a 127th of the vector's largest, the others the remainders; the size of a complex number is that of its larger part.
+/// `scale`: the integers are the elements times 2^norm_bits / scale. `size`: the vector's norm in the units of plane 0; infinity if the
+/// largest size is beyond 2^most_exponent or below 2^-most_exponent, or infinite; NaN if there is one.
 struct Reduced {
   unsigned char* planes;
   double* scale;
   float* size;
 };
-constexpr int planes = 1 + count;
+template <class E>
+constexpr int planes = 1 + ModuliOf<E>::count* ModuliOf<E>::products;
 constexpr int most_pieces = 10;  // along the depth
 constexpr int most_exponent = 400;
 
 constexpr int reduce_vectors = 4;  // of a block, which has a warp for each piece of the depth
 
 /// Where a tile has row r of A. A lane of a warp group's product gets numbers 2 t, 2 t + 1 (t = lane % 4) of every eight places:
-/// these are rows 4 t ... 4 t + 3 of every sixteen, so that a warp's accesses to them in shared memory meet no bank twice.
+/// of real matrices these are rows 4 t ... 4 t + 3 of every sixteen, so that a warp's accesses to them in shared memory, 16 bytes each,
+/// meet no bank twice.
+template <class E>
 __host__ __device__ constexpr int place_of_row(int r) {
-  return r / 16 * 16 + r % 4 / 2 * 8 + r % 16 / 4 * 2 + r % 2;
+  return is_device_complex<E> ? r : r / 16 * 16 + r % 4 / 2 * 8 + r % 16 / 4 * 2 + r % 2;
 }
 
 /// 2^e, -1022 <= e <= 1023
@@ -109,36 +202,45 @@ __device__ inline double power_of_two(int e) {
 
 // ---- the kernel ----
 
-/// For integers of four digits in base 2^15, at most 2^14 in size: what the upper three count modulo p.
-struct Digits {
-  int powers[count][3] = {};
+/// Integers have four digits in base 2^15, at most 2^14 in size. What the digits count modulo p, those of the parts of a complex number
+/// too; for B times the shares' unit.
+constexpr int digit_bits = 15, digits = 4;
+static_assert(digits * digit_bits - 1 >= norm_bits);
+template <class E>
+struct Powers {
+  int of[ModuliOf<E>::count][ModuliOf<E>::products][digits] = {};
 };
-constexpr int digit_bits = 15;
-constexpr Digits make_digits() {
-  Digits all;
-  for (int i = 0; i < count; ++i) {
-    const int p = moduli[i];
-    int power = 1;
-    for (int& digit : all.powers[i]) {
-      power = (power << digit_bits) % p;
-      digit = 2 * power > p ? power - p : power;  // nearest to zero
-    }
+template <class E>
+constexpr Powers<E> make_powers(bool of_A) {
+  Powers<E> all;
+  for (int m = 0; m < ModuliOf<E>::count; ++m) {
+    const int p = ModuliOf<E>::of[m];
+    for (int part = 0; part < ModuliOf<E>::products; ++part)
+      for (int d = 0; d < digits; ++d) {
+        std::int64_t power = power_of_two_modulo(d * digit_bits, p);
+        if (part == 1) power = power * root_of_minus_one(p) % p;
+        if (!of_A) power = power * all_shares<E>[m].unit % p;
+        all.of[m][part][d] = nearest_to_zero(static_cast<int>(power), p);
+      }
   }
   return all;
 }
-static_assert(3 * digit_bits + digit_bits - 1 >= norm_bits);
 
-__constant__ constexpr Moduli table = make_moduli();
-__constant__ constexpr Digits digits = make_digits();
+template <class E>
+__constant__ constexpr Moduli<E> table = make_moduli<E>();
+template <class E>
+__constant__ constexpr Powers<E> powers[2] = {make_powers<E>(true), make_powers<E>(false)};  // for A, B
 
 /// reduce_vectors vectors of op(A) or op(B), a block each. Blocks from first_of_B on are B's.
+template <class E>
 __global__ void __launch_bounds__(most_pieces* warp_size)
-    reduce_kernel(Vectors<double> A, Reduced of_A, int tile_A, Vectors<double> B, Reduced of_B, int tile_B, int depth,
+    reduce_kernel(Vectors<E> A, Reduced of_A, int tile_A, Vectors<E> B, Reduced of_B, int tile_B, int depth,
                   int first_of_B) {
+  constexpr int parts = ModuliOf<E>::products;  // of an element
   __shared__ double largest_of[most_pieces][reduce_vectors], squares_of[most_pieces][reduce_vectors];
   __shared__ bool nan_of[most_pieces][reduce_vectors];
   const bool left = static_cast<int>(blockIdx.x) < first_of_B;
-  const Vectors<double> X = left ? A : B;
+  const Vectors<E> X = left ? A : B;
   const Reduced to = left ? of_A : of_B;
   const int vectors_of_tile = left ? tile_A : tile_B;
   const int lane = threadIdx.x % warp_size, piece = threadIdx.x / warp_size, pieces = blockDim.x / warp_size;
@@ -146,17 +248,32 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
   const std::int64_t vector = (blockIdx.x - (left ? 0 : first_of_B)) * std::int64_t(reduce_vectors) + v;
   const int k0 = piece * depth_bytes + part * lane_depth;
 
-  double x[lane_depth];
-  const double* const from = X.data + vector * X.next_vector + k0 * X.next_element;
+  double x[lane_depth][parts];
+  const E* const from = X.data + vector * X.next_vector + k0 * X.next_element;
 #pragma unroll
-  for (int i = 0; i < lane_depth; ++i) x[i] = vector < X.count && k0 + i < depth ? from[i * X.next_element] : 0;
+  for (int i = 0; i < lane_depth; ++i) {
+    const E element = vector < X.count && k0 + i < depth ? from[i * X.next_element] : E{};
+    if constexpr (is_device_complex<E>) {
+      x[i][0] = element.x;
+      x[i][1] = X.conjugated ? -element.y : element.y;
+    } else {
+      x[i][0] = element;
+    }
+  }
+  const auto size_of = [&x](int i) {
+    if constexpr (is_device_complex<E>)
+      return fmax(fabs(x[i][0]), fabs(x[i][1]));
+    else
+      return fabs(x[i][0]);
+  };
 
   double largest = 0;
   bool nan = false;
 #pragma unroll
   for (int i = 0; i < lane_depth; ++i) {
-    largest = fmax(largest, fabs(x[i]));
-    nan = nan || x[i] != x[i];
+    largest = fmax(largest, size_of(i));
+#pragma unroll
+    for (int c = 0; c < parts; ++c) nan = nan || x[i][c] != x[i][c];
   }
 #pragma unroll
   for (int apart = reduce_vectors; apart < warp_size; apart *= 2) {
@@ -179,10 +296,12 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
 
   double squares = 0;
 #pragma unroll
-  for (int i = 0; i < lane_depth; ++i) {
-    x[i] = regular ? x[i] * down : 0;
-    squares += x[i] * x[i];
-  }
+  for (int i = 0; i < lane_depth; ++i)
+#pragma unroll
+    for (int c = 0; c < parts; ++c) {
+      x[i][c] = regular ? x[i][c] * down : 0;
+      squares += x[i][c] * x[i][c];
+    }
 #pragma unroll
   for (int apart = reduce_vectors; apart < warp_size; apart *= 2) squares += __shfl_xor_sync(~0u, squares, apart);
   if (part == 0) squares_of[piece][v] = squares;
@@ -191,7 +310,7 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
   for (int w = 0; w < pieces; ++w) squares += squares_of[w][v];
   const double norm = sqrt(squares);
   int exponent = (__double2hiint(norm) >> 20) - 1022;  // norm < 2^exponent
-  if (norm * power_of_two(regular ? -exponent : 0) > norm_fraction) ++exponent;
+  if (norm * power_of_two(regular ? -exponent : 0) > ModuliOf<E>::norm_fraction) ++exponent;
   if (!regular) exponent = 0;
   largest *= down;  // 1 to 2
   constexpr double size_units = 127;
@@ -204,12 +323,12 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
   }
 
   const int in_tile = static_cast<int>(vector % vectors_of_tile),
-            place_in_tile = left ? place_of_row(in_tile) : in_tile;
+            place_in_tile = left ? place_of_row<E>(in_tile) : in_tile;
   const std::int64_t piece_bytes = vectors_of_tile * depth_bytes;
-  unsigned char* place = to.planes + (vector / vectors_of_tile * (planes * pieces) + piece) * piece_bytes +
+  unsigned char* place = to.planes + (vector / vectors_of_tile * (planes<E> * pieces) + piece) * piece_bytes +
                          place_in_tile * depth_bytes + (part ^ place_in_tile % 8) * lane_depth;
-  std::uint32_t bytes[lane_depth / 4];
   auto store_bytes = [&](auto&& byte) {
+    std::uint32_t bytes[lane_depth / 4];
 #pragma unroll
     for (int i = 0; i < lane_depth; i += 4)
       bytes[i / 4] =
@@ -218,32 +337,55 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
     place += pieces * piece_bytes;
   };
   const float units = regular ? __double2float_rd(size_units / largest) : 0;
-  store_bytes([&](int i) { return static_cast<std::uint32_t>(__double2float_rd(fabs(x[i])) * units); });
+  store_bytes([&](int i) { return static_cast<std::uint32_t>(__double2float_rd(size_of(i)) * units); });
 
   const double up = power_of_two(norm_bits - exponent);
-  int d[lane_depth][4];
+  int digit[lane_depth][parts][digits];
 #pragma unroll
-  for (int i = 0; i < lane_depth; ++i) {
-    long long rest = __double2ll_rn(x[i] * up);
+  for (int i = 0; i < lane_depth; ++i)
 #pragma unroll
-    for (int j = 0; j < 3; ++j) {
-      constexpr int half = 1 << (digit_bits - 1);
-      rest += half;
-      d[i][j] = (static_cast<int>(rest) & (2 * half - 1)) - half;
-      rest >>= digit_bits;
+    for (int c = 0; c < parts; ++c) {
+      long long rest = __double2ll_rn(x[i][c] * up);
+#pragma unroll
+      for (int d = 0; d < digits - 1; ++d) {
+        constexpr int half = 1 << (digit_bits - 1);
+        rest += half;
+        digit[i][c][d] = (static_cast<int>(rest) & (2 * half - 1)) - half;
+        rest >>= digit_bits;
+      }
+      digit[i][c][digits - 1] = static_cast<int>(rest);
     }
-    d[i][3] = static_cast<int>(rest);
-  }
 #pragma unroll 1
-  for (int m = 0; m < count; ++m) {
-    const Modulus modulus = table.of[m];
-    const int p1 = digits.powers[m][0], p2 = digits.powers[m][1], p3 = digits.powers[m][2];
-    store_bytes([&](int i) {
-      const int x[1] = {d[i][0] + d[i][1] * p1 + d[i][2] * p2 + d[i][3] * p3};
+  for (int m = 0; m < ModuliOf<E>::count; ++m) {
+    const Modulus modulus = table<E>.of[m][0];
+    int power[parts][digits];
+#pragma unroll
+    for (int c = 0; c < parts; ++c)
+#pragma unroll
+      for (int d = 0; d < digits; ++d) power[c][d] = powers<E>[left ? 0 : 1].of[m][c][d];
+    const auto counts = [&](int i, int c) {
+      int sum = 0;
+#pragma unroll
+      for (int d = 0; d < digits; ++d) sum += digit[i][c][d] * power[c][d];
+      return sum;
+    };
+    const auto remainder = [&](int sum) {
+      const int x[1] = {sum};
       std::uint32_t less[1];
       less_multiples(x, modulus, less);
       return less[0];
-    });
+    };
+    if constexpr (is_device_complex<E>) {
+      int difference[lane_depth];
+      store_bytes([&](int i) {
+        const int real = counts(i, 0), imaginary = counts(i, 1);
+        difference[i] = real - imaginary;
+        return remainder(real + imaginary);
+      });
+      store_bytes([&](int i) { return remainder(difference[i]); });
+    } else {
+      store_bytes([&](int i) { return remainder(counts(i, 0)); });
+    }
   }
 }
 

@@ -10,18 +10,21 @@
 namespace devobj::cuda {
 
 /// op(X), vectors x depth: element k of vector v is data[v * next_vector + k * next_element], one of both steps is 1.
-template <class T>
+/// Those of a complex one are to be `conjugated`.
+template <class E>
 struct Vectors {
-  const T* data;
+  const E* data;
   std::int64_t count, next_vector, next_element;
+  bool conjugated;
 };
 
 /// The rows of op(X), or its columns.
 template <class T>
-Vectors<T> vectors_of(Op op, View<T> X, bool rows) {
+Vectors<device_t<T>> vectors_of(Op op, View<T> X, bool rows) {
   // a row of X as it lies has its elements ld apart
   const bool lying = rows == (op == Op::NoTrans);
-  return {X.data, lying ? X.rows : X.cols, lying ? 1 : X.ld, lying ? X.ld : 1};
+  return {raw(X.data), lying ? X.rows : X.cols, lying ? 1 : X.ld, lying ? X.ld : 1,
+          is_complex<T> && op == Op::ConjTrans};
 }
 
 // ---- the memory of what is made of them ----

@@ -55,8 +55,9 @@ class SparedPlaces : public Everywhere {
   template <class T>
   void subtract(const Matrix<T>& A, const Matrix<T>& B, const Matrix<T>& C, cuda::Spared spared = {}) {
     if constexpr (std::is_same_v<T, double>)
-      by_residues_ ? cuda::gemm_residues(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared)
-                   : cuda::gemm_overlapped(-1, A, B, C, nullptr, q(), spared);
+      by_residues_
+          ? cuda::gemm_residues<double>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared)
+          : cuda::gemm_overlapped(-1, A, B, C, nullptr, q(), spared);
     else
       cuda::gemm_three_fp16(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared);
   }
@@ -67,7 +68,7 @@ class SparedPlaces : public Everywhere {
     if constexpr (std::is_same_v<T, double>) {
       if (!by_residues_) return cuda::gemm_overlapped_usable(q().device());
       if (!cuda::gemm_residues_usable(q().device())) return false;
-      bytes = cuda::gemm_residues_workspace(rows, cols, depth);
+      bytes = cuda::gemm_residues_workspace<double>(rows, cols, depth);
     } else {
       if (!cuda::gemm_three_fp16_usable()) return false;
       bytes = cuda::gemm_three_fp16_workspace(rows, cols, depth);
