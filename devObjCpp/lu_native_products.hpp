@@ -29,7 +29,7 @@ class LuNativeProducts {
   static constexpr std::int64_t small = 1024, overlapped_least_small = 64;
   // Rows and columns, and depths, from which an update of the rest that is aligned is by gemm_residues.
   static constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096,
-                                residues_least_depth = is_complex<T> ? 384 : 1024;
+                                residues_least_depth = is_complex<T> ? 384 : 768;
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
   /// Of the LU of A, which is row-major meanwhile if `by_rows`.

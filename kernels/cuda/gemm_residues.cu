@@ -38,7 +38,7 @@ constexpr auto name = "gemm_residues";
 
 template <class E>
 std::size_t plane_bytes(std::int64_t vectors, std::int64_t depth) {
-  return static_cast<std::size_t>(vectors * whole(depth, depth_bytes) * planes<E>);
+  return static_cast<std::size_t>(vectors * all_pieces<E>(pieces_of<E>(depth)) * depth_bytes);
 }
 template <class E>
 std::size_t reduced_bytes(std::int64_t vectors, std::int64_t depth) {
@@ -68,10 +68,11 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
   const Reduced of_A = reduced_at<E>(memory, rows, depth),
                 of_B = reduced_at<E>(memory + reduced_bytes<E>(rows, depth), cols, depth);
   const Vectors<E> of_rows = vectors_of(opA, A, true), of_columns = vectors_of(opB, B, false);
-  const int pieces = static_cast<int>(ceil_div(depth, depth_bytes));
-  const std::int64_t first_of_B = rows / reduce_vectors;
-  reduce_kernel<E><<<static_cast<unsigned>(first_of_B + cols / reduce_vectors), pieces * warp_size, 0, stream_of(q)>>>(
-      of_rows, of_A, Of::rows, of_columns, of_B, tile_cols, static_cast<int>(depth), static_cast<int>(first_of_B));
+  const int pieces = pieces_of<E>(depth);
+  const auto first_of_B = static_cast<int>(rows / reduce_vectors<E>),
+             reduce_blocks = first_of_B + static_cast<int>(cols / reduce_vectors<E>);
+  reduce_kernel<E><<<static_cast<unsigned>(reduce_blocks), pieces * warp_size, 0, stream_of(q)>>>(
+      of_rows, of_A, Of::rows, of_columns, of_B, tile_cols, static_cast<int>(depth), first_of_B);
 
   Product<E> g{of_A, of_B, of_rows, of_columns, block_of(C), double(alpha)};
   constexpr double unit = static_cast<double>(product<E>()) * 0x1p-64 / 0x1p118;
@@ -130,7 +131,8 @@ void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, v
   DeviceScope scope(q.device());
   // parts of the depth that are as long as each other
   constexpr std::int64_t most = most_pieces * depth_bytes;
-  const std::int64_t parts = ceil_div(depth, most), part = whole(ceil_div(depth, parts), depth_bytes);
+  const std::int64_t parts = ceil_div(depth, most),
+                     part = whole(ceil_div(depth, parts), depth_bytes * stage_pieces<device_t<T>>);
   for (std::int64_t k = 0; k < depth; k += part) {
     const Range K{k, std::min(k + part, depth)};
     multiply_there<T>(opA, opB, alpha, opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),

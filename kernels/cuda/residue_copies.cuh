@@ -25,15 +25,16 @@ template <class E>
 struct Tiles {
   static constexpr int rows = 128 / ModuliOf<E>::products;
   static constexpr int A_piece = rows * depth_bytes, B_piece = tile_cols * depth_bytes;
-  static constexpr int stage_bytes = A_piece + B_piece, stages = is_device_complex<E> ? 9 : 7;
+  static constexpr int A_bytes = stage_pieces<E> * A_piece, B_bytes = stage_pieces<E> * B_piece;
+  static constexpr int stage_bytes = A_bytes + B_bytes, stages = is_device_complex<E> ? 4 : 7;
   static constexpr int product_bytes = stages * stage_bytes + alignment;
   static_assert(A_piece % alignment == 0 && B_piece % alignment == 0);
 
   // A tile of C is in the ring too, behind the operands: stages of boxes of 16 doubles by a group's columns, for each group
   static constexpr int boxes = rows / box_rows<E>;
-  static constexpr int stage_boxes = is_device_complex<E> ? 1 : 2, C_stages = boxes / stage_boxes;
+  static constexpr int stage_boxes = 2, C_stages = boxes / stage_boxes;
   static constexpr int part_bytes = stage_boxes * box_bytes;
-  static_assert(boxes % stage_boxes == 0 && product_groups * part_bytes <= stage_bytes && C_stages < stages);
+  static_assert(boxes % stage_boxes == 0 && product_groups * part_bytes <= stage_bytes && C_stages <= stages);
 };
 
 template <class E>
@@ -46,7 +47,7 @@ struct Product {
   int depth;
   bool streamed;  // C, which is too large to stay in the L2 cache
   bool mapped;    // C has a tensor map
-  int pieces;     // of the depth
+  int pieces;     // of a plane
   ProductTiles tiles;
   SparedPlaces spared;
 };
@@ -92,22 +93,22 @@ class BlockTiles {
 template <bool of_A, class E>
 __device__ void fetch(const Product<E>& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int rank) {
   using Of = Tiles<E>;
-  constexpr int piece = of_A ? Of::A_piece : Of::B_piece, share = of_A ? piece : piece / cluster_blocks;
+  constexpr int bytes = of_A ? Of::A_bytes : Of::B_bytes, share = of_A ? bytes : bytes / cluster_blocks;
   constexpr int group = of_A ? 0 : 1;
   const int mine = of_A ? 0 : rank * share;
   const std::uint64_t policy = cache_policy(g.streamed);
   for (Stage<E> stage{0, 1}; tile.there(); tile.next()) {
-    const int number = g.pieces * planes<E>;
-    const unsigned char* from = (of_A ? g.A.planes + std::int64_t(tile.row()) * number * piece
-                                      : g.B.planes + std::int64_t(tile.col()) * number * piece) +
+    const int number = all_pieces<E>(g.pieces) / stage_pieces<E>;
+    const unsigned char* from = (of_A ? g.A.planes + std::int64_t(tile.row()) * number * bytes
+                                      : g.B.planes + std::int64_t(tile.col()) * number * bytes) +
                                 mine;
     const bool in_place = tile.in_place(g);
     const int row = tile.row() * Of::boxes * box_doubles, col = tile.col() * tile_cols + group * group_cols;
-    for (int k = 0; k < number; ++k, from += piece, stage.next()) {
+    for (int k = 0; k < number; ++k, from += bytes, stage.next()) {
       const std::uint32_t filled = at.filled + 8 * stage.number;
-      const std::uint32_t to = at.ring + stage.number * Of::stage_bytes + (of_A ? 0 : Of::A_piece) + mine;
+      const std::uint32_t to = at.ring + stage.number * Of::stage_bytes + (of_A ? 0 : Of::A_bytes) + mine;
       barrier_wait(at.empty + 8 * stage.number, stage.parity);
-      barrier_expect(filled, piece);
+      barrier_expect(filled, bytes);
       if constexpr (of_A)
         bulk_copy(to, from, share, filled);
       else
@@ -135,7 +136,7 @@ __device__ void store_C(const Product<E>& g, const CUtensorMap& map, const Place
   const std::uint64_t policy = cache_policy(g.streamed);
   Stage<E> stage;
   for (int parity = 0; tile.there(); tile.next()) {
-    for (int k = 0; k < g.pieces * planes<E>; ++k) stage.next();
+    for (int k = 0; k < all_pieces<E>(g.pieces) / stage_pieces<E>; ++k) stage.next();
     if (tile.in_place(g)) continue;
     const int row = tile.row() * Of::boxes * box_doubles, col = tile.col() * tile_cols + group * group_cols;
     for (int c = 0; c < Of::C_stages; ++c, stage.next()) {

@@ -7,8 +7,9 @@
 namespace devobj::cuda {
 namespace residues {
 
-/// The least share of |A| |B| in the product of the norms with which a part of C is made of integers.
-constexpr float least_share = 1.0f / 16;
+/// The least share of |A| |B|, of every fourth element along the depth, in the product of the norms with which a part of C is made of
+/// integers.
+constexpr float least_share = 1.0f / 64;
 
 /// Sums of a thread: those of a tile's elements or, of complex ones, their products of the first kind and then of the second.
 constexpr int lane_sums = 64;
@@ -262,17 +263,20 @@ __device__ void multiply(const Product<E>& g, const Places& at, unsigned char* m
     if (releases) barrier_arrive_there(empty_there + 8 * (stage.number == 0 ? Of::stages - 1 : stage.number - 1));
   };
   int sum[lane_sums];
-  // a plane's products, the second of a modulus or another
-  auto multiply_plane = [&]<bool second>(std::bool_constant<second>) {
+  // the products of a plane, the second of a modulus or another
+  auto multiply_plane = [&]<bool second>(int pieces, std::bool_constant<second>) {
 #pragma unroll 1
-    for (int k = 0; k < g.pieces; ++k) {
+    for (int k = 0; k < pieces; k += stage_pieces<E>) {
       barrier_wait(filled + 8 * stage.number, stage.parity);
       const std::uint32_t Y = ring + stage.number * (Of::stage_bytes >> 4),
-                          X = Y + (Of::A_piece >> 4) + group * (group_cols * depth_bytes >> 4);
+                          X = Y + (Of::A_bytes >> 4) + group * (group_cols * depth_bytes >> 4);
       products_begin();
 #pragma unroll
-      for (int i = 0; i < depth_bytes / 32; ++i)
-        multiply_group<lane_products<E>, second ? lane_products<E> : 0>(sum, X + 2 * i, Y + 2 * i, k | i);
+      for (int p = 0; p < stage_pieces<E>; ++p)
+#pragma unroll
+        for (int i = 0; i < depth_bytes / 32; ++i)
+          multiply_group<lane_products<E>, second ? lane_products<E> : 0>(
+              sum, X + p * (Of::B_piece >> 4) + 2 * i, Y + p * (Of::A_piece >> 4) + 2 * i, k | p | i);
       products_end();
       if (second || k > 0) {
         products_wait<1>();
@@ -288,7 +292,7 @@ __device__ void multiply(const Product<E>& g, const Places& at, unsigned char* m
   for (; tile.there(); tile.next()) {
     const std::int64_t row = std::int64_t(tile.row()) * Of::rows + box_rows<E> / 4 * (lane % 4),
                        col = std::int64_t(tile.col()) * tile_cols + threadIdx.x / warp_size * 16 + lane / 4;
-    multiply_plane(std::false_type());
+    multiply_plane(size_pieces<E>(g.pieces), std::false_type());
     products_done();
     const bool plain = !certain(g, sum, row, col);
     Fractions fraction;
@@ -300,8 +304,8 @@ __device__ void multiply(const Product<E>& g, const Places& at, unsigned char* m
     }
 #pragma unroll 1
     for (int m = 0; m < ModuliOf<E>::count; ++m) {
-      multiply_plane(std::false_type());
-      if constexpr (is_device_complex<E>) multiply_plane(std::true_type());
+      multiply_plane(g.pieces, std::false_type());
+      if constexpr (is_device_complex<E>) multiply_plane(g.pieces, std::true_type());
       products_done();
       if constexpr (is_device_complex<E>)
 #pragma unroll

@@ -166,13 +166,12 @@ constexpr Moduli<E> make_moduli() {
 
 // ---- operands ----
 constexpr int depth_bytes = 128;  // of a piece along the depth: elements, a byte each
-constexpr int lane_depth = 16;    // of them a lane's
 constexpr float infinity = std::numeric_limits<float>::infinity(),
                 not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 /// Vectors reduced: for every tile of vectors, plane, and piece of the depth the vectors below each other as a warp group's product
-/// wants them (multiply_group), those of A in another order (place_of_row). Plane 0 has the elements' sizes, rounded down to
-/// multiples of a 127th of the vector's largest, the others the remainders; the size of a complex number is that of its larger part.
+/// wants them (multiply_group), those of A in another order (place_of_row). Plane 0 has the sizes of every fourth element, rounded down
+/// to multiples of a 127th of the vector's largest, the others the remainders; the size of a complex number is that of its larger part.
 /// `scale`: the integers are the elements times 2^norm_bits / scale. `size`: the vector's norm in the units of plane 0; infinity if the
 /// largest size is beyond 2^most_exponent or below 2^-most_exponent, or infinite; NaN if there is one.
 struct Reduced {
@@ -180,12 +179,35 @@ struct Reduced {
   double* scale;
   float* size;
 };
-template <class E>
-constexpr int planes = 1 + ModuliOf<E>::count* ModuliOf<E>::products;
+constexpr int size_step = 4;
 constexpr int most_pieces = 10;  // along the depth
 constexpr int most_exponent = 400;
 
-constexpr int reduce_vectors = 4;  // of a block, which has a warp for each piece of the depth
+/// Pieces that are copied, and multiplied, together; of each plane there are whole stages.
+template <class E>
+constexpr int stage_pieces = is_device_complex<E> ? 2 : 1;
+template <class E>
+__host__ __device__ constexpr int pieces_of(std::int64_t depth) {
+  constexpr int stage_depth = depth_bytes * stage_pieces<E>;
+  return static_cast<int>((depth + stage_depth - 1) / stage_depth) * stage_pieces<E>;
+}
+template <class E>
+__host__ __device__ constexpr int size_pieces(int pieces) {
+  return pieces_of<E>(std::int64_t(pieces) * depth_bytes / size_step);
+}
+/// Of a tile.
+template <class E>
+__host__ __device__ constexpr int all_pieces(int pieces) {
+  return size_pieces<E>(pieces) + pieces * ModuliOf<E>::count * ModuliOf<E>::products;
+}
+
+/// Vectors of a block of reduce_kernel, which has a warp for each piece, and elements of a lane, in registers.
+template <class E>
+constexpr int reduce_vectors = 4 / ModuliOf<E>::products;
+template <class E>
+constexpr int lane_depth = 16 / ModuliOf<E>::products;
+static_assert(warp_size / reduce_vectors<double> * lane_depth<double> == depth_bytes &&
+              warp_size / reduce_vectors<cuDoubleComplex> * lane_depth<cuDoubleComplex> == depth_bytes);
 
 /// Where a tile has row r of A. A lane of a warp group's product gets numbers 2 t, 2 t + 1 (t = lane % 4) of every eight places:
 /// of real matrices these are rows 4 t ... 4 t + 3 of every sixteen, so that a warp's accesses to them in shared memory, 16 bytes each,
@@ -202,13 +224,13 @@ __device__ inline double power_of_two(int e) {
 
 // ---- the kernel ----
 
-/// Integers have four digits in base 2^15, at most 2^14 in size. What the digits count modulo p, those of the parts of a complex number
-/// too; for B times the shares' unit.
+/// Integers have four digits in base 2^15, at most 2^14 in size, two to a register. What the digits count modulo p, those of the parts of
+/// a complex number too, a byte each, for B times the shares' unit.
 constexpr int digit_bits = 15, digits = 4;
 static_assert(digits * digit_bits - 1 >= norm_bits);
 template <class E>
 struct Powers {
-  int of[ModuliOf<E>::count][ModuliOf<E>::products][digits] = {};
+  std::uint32_t of[ModuliOf<E>::count][ModuliOf<E>::products] = {};
 };
 template <class E>
 constexpr Powers<E> make_powers(bool of_A) {
@@ -220,7 +242,8 @@ constexpr Powers<E> make_powers(bool of_A) {
         std::int64_t power = power_of_two_modulo(d * digit_bits, p);
         if (part == 1) power = power * root_of_minus_one(p) % p;
         if (!of_A) power = power * all_shares<E>[m].unit % p;
-        all.of[m][part][d] = nearest_to_zero(static_cast<int>(power), p);
+        const auto byte = static_cast<std::uint8_t>(nearest_to_zero(static_cast<int>(power), p));
+        all.of[m][part] |= static_cast<std::uint32_t>(byte) << (8 * d);
       }
   }
   return all;
@@ -237,6 +260,7 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
     reduce_kernel(Vectors<E> A, Reduced of_A, int tile_A, Vectors<E> B, Reduced of_B, int tile_B, int depth,
                   int first_of_B) {
   constexpr int parts = ModuliOf<E>::products;  // of an element
+  constexpr int reduce_vectors = residues::reduce_vectors<E>, lane_depth = residues::lane_depth<E>;
   __shared__ double largest_of[most_pieces][reduce_vectors], squares_of[most_pieces][reduce_vectors];
   __shared__ bool nan_of[most_pieces][reduce_vectors];
   const bool left = static_cast<int>(blockIdx.x) < first_of_B;
@@ -325,49 +349,70 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
   const int in_tile = static_cast<int>(vector % vectors_of_tile),
             place_in_tile = left ? place_of_row<E>(in_tile) : in_tile;
   const std::int64_t piece_bytes = vectors_of_tile * depth_bytes;
-  unsigned char* place = to.planes + (vector / vectors_of_tile * (planes<E> * pieces) + piece) * piece_bytes +
-                         place_in_tile * depth_bytes + (part ^ place_in_tile % 8) * lane_depth;
+  unsigned char* const tile =
+      to.planes + vector / vectors_of_tile * (all_pieces<E>(pieces) * piece_bytes) + place_in_tile * depth_bytes;
+  // where element k of a plane is
+  const auto at = [&](int k) {
+    const int byte = k % depth_bytes;
+    return tile + k / depth_bytes * piece_bytes + (byte / 16 ^ place_in_tile % 8) * 16 + byte % 16;
+  };
+  const auto word = [](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+    return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+  };
+
+  const float units = regular ? __double2float_rd(size_units / largest) : 0;
+  const auto units_of = [&](int i) { return static_cast<std::uint32_t>(__double2float_rd(size_of(i)) * units); };
+  const int sizes = size_pieces<E>(pieces) * depth_bytes;
+  if constexpr (lane_depth == 16)
+    *reinterpret_cast<std::uint32_t*>(at(k0 / size_step)) =
+        word(units_of(0), units_of(size_step), units_of(2 * size_step), units_of(3 * size_step));
+  else
+    *reinterpret_cast<std::uint16_t*>(at(k0 / size_step)) =
+        static_cast<std::uint16_t>(word(units_of(0), units_of(size_step), 0, 0));
+  static_assert(lane_depth / size_step * size_step == lane_depth && size_step == 4);
+  // nothing behind the last piece
+  for (int k = (pieces * depth_bytes + k0) / size_step; k < sizes; k += pieces * depth_bytes / size_step)
+    for (int i = 0; i < lane_depth / size_step; ++i) at(k)[i] = 0;
+
+  unsigned char* place = at(sizes + k0);
   auto store_bytes = [&](auto&& byte) {
-    std::uint32_t bytes[lane_depth / 4];
-#pragma unroll
-    for (int i = 0; i < lane_depth; i += 4)
-      bytes[i / 4] =
-          __byte_perm(__byte_perm(byte(i), byte(i + 1), 0x0040), __byte_perm(byte(i + 2), byte(i + 3), 0x0040), 0x5410);
-    *reinterpret_cast<uint4*>(place) = make_uint4(bytes[0], bytes[1], bytes[2], bytes[3]);
+    if constexpr (lane_depth == 16)
+      *reinterpret_cast<uint4*>(place) =
+          make_uint4(word(byte(0), byte(1), byte(2), byte(3)), word(byte(4), byte(5), byte(6), byte(7)),
+                     word(byte(8), byte(9), byte(10), byte(11)), word(byte(12), byte(13), byte(14), byte(15)));
+    else
+      *reinterpret_cast<uint2*>(place) =
+          make_uint2(word(byte(0), byte(1), byte(2), byte(3)), word(byte(4), byte(5), byte(6), byte(7)));
     place += pieces * piece_bytes;
   };
-  const float units = regular ? __double2float_rd(size_units / largest) : 0;
-  store_bytes([&](int i) { return static_cast<std::uint32_t>(__double2float_rd(size_of(i)) * units); });
 
   const double up = power_of_two(norm_bits - exponent);
-  int digit[lane_depth][parts][digits];
+  int pairs[lane_depth][parts][digits / 2];  // of digits
 #pragma unroll
   for (int i = 0; i < lane_depth; ++i)
 #pragma unroll
     for (int c = 0; c < parts; ++c) {
       long long rest = __double2ll_rn(x[i][c] * up);
+      int digit[digits];
 #pragma unroll
       for (int d = 0; d < digits - 1; ++d) {
         constexpr int half = 1 << (digit_bits - 1);
         rest += half;
-        digit[i][c][d] = (static_cast<int>(rest) & (2 * half - 1)) - half;
+        digit[d] = (static_cast<int>(rest) & (2 * half - 1)) - half;
         rest >>= digit_bits;
       }
-      digit[i][c][digits - 1] = static_cast<int>(rest);
+      digit[digits - 1] = static_cast<int>(rest);
+#pragma unroll
+      for (int d = 0; d < digits; d += 2) pairs[i][c][d / 2] = __byte_perm(digit[d], digit[d + 1], 0x5410);
     }
 #pragma unroll 1
   for (int m = 0; m < ModuliOf<E>::count; ++m) {
     const Modulus modulus = table<E>.of[m][0];
-    int power[parts][digits];
+    int power[parts];
 #pragma unroll
-    for (int c = 0; c < parts; ++c)
-#pragma unroll
-      for (int d = 0; d < digits; ++d) power[c][d] = powers<E>[left ? 0 : 1].of[m][c][d];
+    for (int c = 0; c < parts; ++c) power[c] = static_cast<int>(powers<E>[left ? 0 : 1].of[m][c]);
     const auto counts = [&](int i, int c) {
-      int sum = 0;
-#pragma unroll
-      for (int d = 0; d < digits; ++d) sum += digit[i][c][d] * power[c][d];
-      return sum;
+      return __dp2a_hi(pairs[i][c][1], power[c], __dp2a_lo(pairs[i][c][0], power[c], 0));
     };
     const auto remainder = [&](int sum) {
       const int x[1] = {sum};
