@@ -22,11 +22,16 @@ struct Solver {
   ProductsByParts parts;
   void* few = nullptr;      // trsm_few's, if it is taken
   void* streams = nullptr;  // of the triangles on the diagonal, if trsm_block is taken
+  void* residues = nullptr;  // gemm_residues's, if products are by it
 };
 template <class T>
 std::int64_t stream_bytes(std::int64_t n) {
   return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
 }
+/// Of complex<double>: rows of a triangle that BLAS's trsm solves as a whole, right-hand sides from which halves are faster, and
+/// from which they are with gemm_residues.
+constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096, complex_residues_columns = 2048;
+
 /// Reserves the memory: before anything changes, so that nothing has when there is none.
 template <class T>
 Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
@@ -35,19 +40,24 @@ Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queu
       return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
   if constexpr (cuda_built && std::is_same_v<T, double>)
     if (q.on_cuda()) return {{}, nullptr, q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)))};
+  if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+    if (n > complex_least && right_hand_sides >= complex_residues_columns && residues_usable(math, q)) try {
+        return {{}, nullptr, nullptr, q.workspace(cuda::gemm_residues_workspace<T>(n, right_hand_sides, n))};
+      } catch (const Error& error) {
+        if (error.status() != Status::out_of_memory) throw;  // it does without
+      }
   return {ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q)};
 }
-
-/// Of complex<double>: rows of a triangle that BLAS's trsm solves as a whole, and right-hand sides from which halves are faster.
-constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096;
 
 /// B = op(A)^-1 B, A triangular (letters in trsm's order). In double precision on a GPU by halves, whose products are of great
 /// depth, down to the triangles that trsm_block takes with their `streams`; so complex<double> with many right-hand sides;
 /// else by BLAS's trsm.
 template <class T>
-void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, const unsigned char* streams, View<T> B, Queue& q) {
-  if constexpr (cuda_built && sizeof(real_t<T>) == 8)
-    if (q.on_cuda() && (!is_complex<T> || B.cols >= complex_least_columns)) {
+void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver,
+                   const unsigned char* streams) {
+  if constexpr (cuda_built && sizeof(real_t<T>) == 8) {
+    const bool by_residues = solver.residues != nullptr;
+    if (q.on_cuda() && (!is_complex<T> || by_residues || B.cols >= complex_least_columns)) {
       std::int64_t least = complex_least;
       if constexpr (!is_complex<T>) least = cuda::trsm_block_rows;
       const std::int64_t n = A.rows, half = (n / 2 + least - 1) / least * least;
@@ -55,14 +65,18 @@ void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, const unsigned char* 
         const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
         const Range first = downwards ? Range{0, half} : Range{n - half, n},
                     rest = downwards ? Range{half, n} : Range{0, n - half}, columns{0, B.cols};
-        solve_plainly(uplo, op, diag, A(first, first), streams, B(first, columns), q);
+        solve_plainly(uplo, op, diag, A(first, first), B(first, columns), q, solver, streams);
         if constexpr (!is_complex<T>) streams += half / least * stream_bytes<T>(least);
-        gemm(op, Op::NoTrans, T(-1), op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), T(1),
-             B(rest, columns), q);
-        return solve_plainly(uplo, op, diag, A(rest, rest), streams, B(rest, columns), q);
+        const View<T> off = op == Op::NoTrans ? A(rest, first) : A(first, rest), X = B(first, columns);
+        if (by_residues)
+          cuda::gemm_residues<T>(op, Op::NoTrans, -1, off, X, B(rest, columns), solver.residues, q);
+        else
+          gemm(op, Op::NoTrans, T(-1), off, X, T(1), B(rest, columns), q);
+        return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q, solver, streams);
       }
       if constexpr (!is_complex<T>) return cuda::trsm_block(uplo, op, diag, streams, B, q);
     }
+  }
   trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
 }
 
@@ -88,13 +102,13 @@ void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const So
       K.end = rest.begin = left.begin + by_parts_triangle;
     else
       K.begin = rest.end = left.end - by_parts_triangle;
-    solve_plainly(uplo, op, diag, A(K, K), streams, B(K, columns), q);
+    solve_plainly(uplo, op, diag, A(K, K), B(K, columns), q, solver, streams);
     // B(rest) -= op(A)(rest, K) B(K)
     const bool plain = op == Op::NoTrans;
     parts.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
     left = rest;
   }
-  solve_plainly(uplo, op, diag, A(left, left), streams, B(left, columns), q);
+  solve_plainly(uplo, op, diag, A(left, left), B(left, columns), q, solver, streams);
 }
 
 }  // namespace
