@@ -66,13 +66,18 @@ class ProductsByParts {
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q)) {
-        std::size_t bytes = cuda::gemm_3m_overlapped_workspace(rows, cols, k);
+        const std::size_t bytes = cuda::gemm_3m_overlapped_workspace(rows, cols, k);
         const bool by_residues =
             k >= residues_least_depth<T> && std::min(rows, cols) >= residues_least<T> && residues_usable(math, q);
-        if (by_residues) bytes = std::max(bytes, cuda::gemm_residues_workspace<T>(rows, cols, k));
-        ProductsByParts parts(q.workspace(bytes), by_three, true);
-        parts.updates_by_residues_ = by_residues;
-        return parts;
+        if (by_residues) try {
+            const std::size_t of_residues = cuda::gemm_residues_workspace<T>(rows, cols, k);
+            ProductsByParts parts(q.workspace(std::max(bytes, of_residues)), by_three, true);
+            parts.updates_by_residues_ = true;
+            return parts;
+          } catch (const Error& error) {
+            if (error.status() != Status::out_of_memory) throw;  // three real products will do
+          }
+        return ProductsByParts(q.workspace(bytes), by_three, true);
       }
     if constexpr (cuda_built)
       if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_by_parts_max_depth) {
@@ -186,9 +191,8 @@ class ProductsByParts {
       return cuda::gemm_by_parts_workspace(rows, cols, std::min(depth, cuda::gemm_by_parts_max_depth));
   }
   void* workspace_ = nullptr;
-  bool by_three_ = false;          // V^H C
-  bool updates_by_three_ = false;  // in that workspace, as
-  bool updates_by_residues_ = false;
+  // of complex<double>: V^H C, the updates, in that workspace, and the updates of great depth
+  bool by_three_ = false, updates_by_three_ = false, updates_by_residues_ = false;
 };
 
 }  // namespace devobj

@@ -1,4 +1,5 @@
-// gemm_residues: C += alpha op(A) op(B) in double precision by products of eight-bit integers, on Hopper's warp group products.
+// gemm_residues: C += alpha op(A) op(B) in double precision, real or complex, by products of eight-bit integers, on Hopper's warp group
+// products.
 //
 // Rows of op(A) and columns of op(B) are brought to norms of some 2^58 by powers of two, each by its own, and rounded to integers.
 // Their sums of products are integers below half of the product of the moduli, so that their remainders say what they are; and
@@ -7,18 +8,18 @@
 //
 //   sum over the moduli p of  (remainder modulo p) ((P / p)^-1 modulo p) / p.
 //
-// That is added up in 64 bits, which is where C's error comes from, with the rounding to integers: both are small beside 2^-53 times
-// the norms of the row and the column. What is zero stays zero.
+// That is added up in 64 bits. Its rounding and that to integers are small beside 2^-53 times the norms of the row and the column. What
+// is zero stays zero. Complex matrices have 16 moduli with two products each, and a sum for each part (residues.cuh).
 //
 // A plain product's error is small beside |A| |B|, which can be much less than the norms' product: where elements of the row are
-// large and those of the column small, and the other way round. So another product of integers adds up the elements' sizes, rounded
-// down. What a warp has of a tile is computed in double precision if that is too little beside the norms for one of its elements; or if
-// there are infinities, or vectors whose largest element is very large or small. Rows and columns with a NaN are NaN.
+// large and those of the column small, and the other way round. So another product of integers adds up sizes, of every fourth element,
+// rounded down. What a warp has of a tile is computed in double precision if that is too little beside the norms for one of its elements;
+// or if there are infinities, or vectors whose largest element is very large or small. Rows and columns with a NaN are NaN.
 //
-//        128 rows of C                     A block makes tiles of C one after the other:
+//     128 rows of C (64)                   A block makes tiles of C one after the other (of complex matrices: 64 rows):
 //   +-----------------+                      warps 0 to 3, 4 to 7   the products of 64 columns each, their remainders, and C
-//   |   64 columns    |  warps 0 to 3        warps 8, 9             have the operands' pieces of depth 128, and then C, copied into
-//   +-----------------+                                             a ring
+//   |   64 columns    |  warps 0 to 3        warps 8, 9             have the operands' pieces of depth 128 (two at a time), and then C,
+//   +-----------------+                                             copied into a ring
 //   |   64 columns    |  warps 4 to 7        warps 10, 11           have C stored
 //   +-----------------+
 //
@@ -84,6 +85,7 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
   constexpr int doubles = sizeof(T) / sizeof(double);
   const View<double> in_doubles(reinterpret_cast<double*>(C.data), doubles * C.rows, C.cols, doubles * C.ld);
   g.mapped = has_tensor_map(in_doubles);
+  require(g.mapped || !is_complex<T>, name, ": C does not begin at 16 bytes");
   g.pieces = pieces;
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), name);

@@ -46,7 +46,7 @@ struct Product {
   double unit;  // alpha times a fraction's unit, for vectors with a scale of 1
   int depth;
   bool streamed;  // C, which is too large to stay in the L2 cache
-  bool mapped;    // C has a tensor map
+  bool mapped;    // C has a tensor map, as complex ones always have
   int pieces;     // of a plane
   ProductTiles tiles;
   SparedPlaces spared;
@@ -78,8 +78,9 @@ class BlockTiles {
   /// rows in pairs.
   template <class E>
   __device__ bool in_place(const Product<E>& g) const {
-    constexpr int pair = 16 / sizeof(E), rows = cluster_blocks * Tiles<E>::rows;
-    return !g.mapped || (g.C.rows % pair != 0 && (tiles_.row + 1) * std::int64_t(rows) > g.C.rows);
+    if constexpr (is_device_complex<E>) return false;
+    constexpr int rows = cluster_blocks * Tiles<E>::rows;
+    return !g.mapped || (g.C.rows % 2 != 0 && (tiles_.row + 1) * std::int64_t(rows) > g.C.rows);
   }
 
  private:

@@ -110,14 +110,11 @@ struct LanePart {
       const double2 before = *c;
       *c = make_double2(fma(x, alpha, before.x), fma(y, alpha, before.y));
     } else {
-      const std::int64_t r = row + b * box_rows<E> + half * (2 / ModuliOf<E>::products), c = col + 8 * right;
+      static_assert(!is_device_complex<E>);
+      const std::int64_t r = row + b * box_rows<E> + 2 * half, c = col + 8 * right;
       if (c >= of.cols) return;
-      if constexpr (is_device_complex<E>) {
-        if (r < of.rows) of(r, c) = {fma(x, alpha, of(r, c).x), fma(y, alpha, of(r, c).y)};
-      } else {
-        if (r < of.rows) of(r, c) = fma(x, alpha, of(r, c));
-        if (r + 1 < of.rows) of(r + 1, c) = fma(y, alpha, of(r + 1, c));
-      }
+      if (r < of.rows) of(r, c) = fma(x, alpha, of(r, c));
+      if (r + 1 < of.rows) of(r + 1, c) = fma(y, alpha, of(r + 1, c));
     }
   }
 };
@@ -321,17 +318,18 @@ __device__ void multiply(const Product<E>& g, const Places& at, unsigned char* m
     }
     const LanePart<E> part{row, col,
                            memory_of_ring + group * Of::part_bytes + (thread / warp_size * 16 + lane / 4) * 128, g.C};
-    if (tile.in_place(g)) {
-      if (plain)
-        add_plain_product<true>(g, part, at, stage, group);
-      else
-        add_fractions<true>(g, fraction, part, at, stage, group);
-    } else {
-      if (plain)
-        add_plain_product<false>(g, part, at, stage, group);
-      else
-        add_fractions<false>(g, fraction, part, at, stage, group);
-    }
+    if constexpr (!is_device_complex<E>)
+      if (tile.in_place(g)) {
+        if (plain)
+          add_plain_product<true>(g, part, at, stage, group);
+        else
+          add_fractions<true>(g, fraction, part, at, stage, group);
+        continue;
+      }
+    if (plain)
+      add_plain_product<false>(g, part, at, stage, group);
+    else
+      add_fractions<false>(g, fraction, part, at, stage, group);
   }
 }
 

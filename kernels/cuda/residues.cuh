@@ -42,7 +42,7 @@ constexpr unsigned __int128 product() {
   for (const int p : ModuliOf<E>::of) all *= static_cast<unsigned>(p);
   return all;
 }
-/// So no sum of products of two vectors reaches it (Cauchy and Schwarz); rounding adds sqrt(depth) / 2 to a norm at most.
+/// So no sum of products of two vectors reaches it (Cauchy and Schwarz); rounding adds sqrt(2 depth) / 2 to a norm at most.
 template <class E>
 constexpr bool norms_fit = ModuliOf<E>::norm_fraction* ModuliOf<E>::norm_fraction * 1.001 * 0x1p118 <
                            static_cast<double>(product<E>()) / 2;
@@ -51,7 +51,7 @@ static_assert(norms_fit<double> && norms_fit<cuDoubleComplex>);
 /// What is done with a sum whose remainder modulo p counts.
 struct Modulus {
   float reciprocal;         // of p
-  std::int32_t minus;       // -p
+  std::uint32_t minus;      // -p
   std::uint32_t low, high;  // the share of remainder 1 in the fraction sum / product(), in units of 2^-64
 };
 /// The bits of a float that is as large as 1.5 2^23, where units are ones.
@@ -68,7 +68,7 @@ __device__ __forceinline__ void less_multiples(const int* x, const Modulus& modu
 #pragma unroll
   for (int i = 0; i < n; ++i) multiple[i] = fmaf(multiple[i], modulus.reciprocal, ones);
 #pragma unroll
-  for (int i = 0; i < n; ++i) less[i] = static_cast<std::uint32_t>(__float_as_int(multiple[i]) * modulus.minus + x[i]);
+  for (int i = 0; i < n; ++i) less[i] = __float_as_uint(multiple[i]) * modulus.minus + static_cast<std::uint32_t>(x[i]);
 }
 
 // ---- numbers modulo p, 0 <= x < p ----
@@ -154,7 +154,7 @@ constexpr Moduli<E> make_moduli() {
     for (int i = 0; i < ModuliOf<E>::products; ++i) {
       const auto v = static_cast<unsigned>(all_shares<E>[m].numerators[i]);
       const auto share = static_cast<std::uint64_t>(((static_cast<unsigned __int128>(v) << 64) + p / 2) / p);
-      all.of[m][i] = {1.0f / static_cast<float>(p), -static_cast<std::int32_t>(p), static_cast<std::uint32_t>(share),
+      all.of[m][i] = {1.0f / static_cast<float>(p), 0u - p, static_cast<std::uint32_t>(share),
                       static_cast<std::uint32_t>(share >> 32)};
       // less_multiples leaves a remainder plus this
       const std::uint32_t more = 0u - ones_bits * p;
