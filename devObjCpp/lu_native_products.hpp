@@ -27,6 +27,9 @@ class LuNativeProducts {
   // Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but the residual is smaller by a
   // tenth to a fifth than with cuBLAS's products. If they are not aligned, a copy is factored.
   static constexpr std::int64_t small = 1024, overlapped_least_small = 64;
+  // Rows and columns, and depths, from which an update of the rest that is aligned is by gemm_residues.
+  static constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096,
+                                residues_least_depth = is_complex<T> ? 384 : 768;
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
   /// Of the LU of A, which is row-major meanwhile if `by_rows`.
@@ -34,7 +37,7 @@ class LuNativeProducts {
       : A_(A), by_rows_(by_rows), strict_(strict_math(math)) {
     if constexpr (std::is_same_v<T, double>) leave_ = cuda::gemm_overlapped_usable(q.device());
     if constexpr (std::is_same_v<T, std::complex<double>>) leave_ = !strict_ && cuda::gemm_3m_overlapped_possible(A, q);
-    if constexpr (!single) residues_usable_ = leave_ && residues_usable(math, q);
+    if constexpr (!single) residues_usable_ = leave_ && !strict_ && cuda::gemm_residues_usable(q.device());
     if constexpr (single) {
       const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
       slow_ = !strict_ && !cuda::gemm_by_parts_at_full_rate(real, q);
@@ -61,7 +64,7 @@ class LuNativeProducts {
       overlapped_copies_ = overlapped_ && rest >= unaligned_least && !is_aligned;
       wants_copy_ = overlapped_ && is_small && !is_aligned;
     }
-    residues_ = residues_usable_ && rest >= residues_least<T> && depth >= residues_least_depth<T> && aligned(A_);
+    residues_ = residues_usable_ && rest >= residues_least && depth >= residues_least_depth && aligned(A_);
   }
   /// Whether an aligned copy of A is to be factored.
   bool wants_copy() const { return wants_copy_; }
@@ -96,7 +99,7 @@ class LuNativeProducts {
     stays = stays && of_rest;
     const cuda::Spared spared = stays ? spared_ : cuda::Spared{};
     if constexpr (!single)
-      if (of_rest && residues_ && side >= residues_least<T> && depth >= residues_least_depth<T> && aligned(C))
+      if (of_rest && residues_ && side >= residues_least && depth >= residues_least_depth && aligned(C))
         return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared);
     if constexpr (std::is_same_v<T, std::complex<double>>)
       if (of_rest && by_three_ && side >= by_three_least)

@@ -1,9 +1,8 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
 // ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and these by three real products
-// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu), or by remainders of integers where blocks are wide
-// (kernels/cuda/gemm_residues.cu), and real ones that are not aligned as two that are (kernels/cuda/gemm_overlapped.cu): the
-// thresholds, and the products in pieces of a depth that stays accurate. Everywhere else a ProductsByParts is off, and the
-// algorithms call gemm.
+// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu), and real ones that are not aligned as two that are
+// (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays accurate. Everywhere else
+// a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
@@ -28,11 +27,6 @@ inline constexpr std::int64_t as_real_least = 2048;
 inline constexpr std::int64_t as_real_least_reflected = 6000;
 /// Rows and columns from which a matrix of complex<double> is updated faster by three real products, and from which V^H C is.
 inline constexpr std::int64_t by_three_least = 2048;
-/// Rows and columns, and depths, from which a matrix of double precision, real or complex, is updated faster by gemm_residues.
-template <class T>
-inline constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096;
-template <class T>
-inline constexpr std::int64_t residues_least_depth = is_complex<T> ? 384 : 768;
 /// Rows and columns from which a matrix of double precision that is not aligned is updated faster as two that are.
 inline constexpr std::int64_t unaligned_least = 3072;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
@@ -41,12 +35,6 @@ inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
 /// Whether products are to be as BLAS's.
 inline bool strict_math(Math option) {
   return option == Math::strict || math_in_use() == Math::strict;
-}
-
-/// Whether products may be by gemm_residues.
-inline bool residues_usable(Math math, const Queue& q) {
-  if constexpr (cuda_built) return q.on_cuda() && !strict_math(math) && cuda::gemm_residues_usable(q.device());
-  return false;
 }
 
 /// Products by parts on one queue, or real ones of complex<double>, three or four to a complex one, or two of double precision
@@ -65,20 +53,8 @@ class ProductsByParts {
         return ProductsByParts(q.workspace(cuda::gemm_overlapped_workspace(rows, cols, k)));
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q)) {
-        const std::size_t bytes = cuda::gemm_3m_overlapped_workspace(rows, cols, k);
-        const bool by_residues =
-            k >= residues_least_depth<T> && std::min(rows, cols) >= residues_least<T> && residues_usable(math, q);
-        if (by_residues) try {
-            const std::size_t of_residues = cuda::gemm_residues_workspace<T>(rows, cols, k);
-            ProductsByParts parts(q.workspace(std::max(bytes, of_residues)), by_three, true);
-            parts.updates_by_residues_ = true;
-            return parts;
-          } catch (const Error& error) {
-            if (error.status() != Status::out_of_memory) throw;  // three real products will do
-          }
-        return ProductsByParts(q.workspace(bytes), by_three, true);
-      }
+      if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q))
+        return ProductsByParts(q.workspace(cuda::gemm_3m_overlapped_workspace(rows, cols, k)), by_three, true);
     if constexpr (cuda_built)
       if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_by_parts_max_depth) {
         const std::int64_t free = std::max(rows, cols);
@@ -145,14 +121,10 @@ class ProductsByParts {
   void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q,
            cuda::Spared spared = {}) const {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      if (updates_by_three_) {
-        if (opA != Op::NoTrans || !cuda::gemm_3m_overlapped_possible(C, q))
-          return gemm(opA, opB, T(alpha), A, B, T(1), C, q);
-        const int sign = alpha > 0 ? 1 : -1;
-        if (updates_by_residues_ && A.cols >= residues_least_depth<T> && std::min(C.rows, C.cols) >= residues_least<T>)
-          return cuda::gemm_residues<T>(opA, opB, sign, A, B, C, workspace_, q);
-        return cuda::gemm_3m_overlapped(sign, A, B, C, workspace_, q);
-      }
+      if (updates_by_three_)
+        return opA == Op::NoTrans && cuda::gemm_3m_overlapped_possible(C, q)
+                   ? cuda::gemm_3m_overlapped(alpha > 0 ? 1 : -1, A, B, C, workspace_, q)
+                   : gemm(opA, opB, T(alpha), A, B, T(1), C, q);
     if constexpr (cuda_built && std::is_same_v<T, double>)
       return opA == Op::NoTrans && opB == Op::NoTrans
                  ? cuda::gemm_overlapped(alpha > 0 ? 1 : -1, A, B, C, workspace_, q)
@@ -191,8 +163,8 @@ class ProductsByParts {
       return cuda::gemm_by_parts_workspace(rows, cols, std::min(depth, cuda::gemm_by_parts_max_depth));
   }
   void* workspace_ = nullptr;
-  // of complex<double>: V^H C, the updates, in that workspace, and the updates of great depth
-  bool by_three_ = false, updates_by_three_ = false, updates_by_residues_ = false;
+  bool by_three_ = false;          // V^H C
+  bool updates_by_three_ = false;  // in that workspace
 };
 
 }  // namespace devobj

@@ -328,7 +328,7 @@ TEST_P(LuNative, UpdatesByResidues) {
       if constexpr (cuda_built) usable = cuda::gemm_residues_usable(q().device());
       if (!usable) GTEST_SKIP() << "skipped: this GPU has no such product";
       // the first block updates all but the columns of the next two at once; an odd number of rows is aligned where the tests put it
-      const std::int64_t block = is_complex<T> ? 512 : 1024, n = residues_least<T> + 3 * block + 101;
+      const std::int64_t block = is_complex<T> ? 512 : 1024, n = LuNativeProducts<T>::residues_least + 3 * block + 101;
       const Dense<T> uniform = random<T>(n, n, 31);
       const auto element = [&](int kind, std::int64_t i, std::int64_t j) {
         const T x = uniform(i, j);
