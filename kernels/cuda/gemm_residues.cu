@@ -9,7 +9,7 @@
 //   sum over the moduli p of  (remainder modulo p) ((P / p)^-1 modulo p) / p.
 //
 // That is added up in 64 bits. Its rounding and that to integers are small beside 2^-53 times the norms of the row and the column. What
-// is zero stays zero. Complex matrices have 16 moduli with two products each, and a sum for each part (residues.cuh).
+// is zero stays zero. Complex matrices have 16 moduli with two products each, and a sum for each part (residue_moduli.cuh).
 //
 // A plain product's error is small beside |A| |B|, which can be much less than the norms' product: where elements of the row are
 // large and those of the column small, and the other way round. So another product of integers adds up sizes, of every fourth element,

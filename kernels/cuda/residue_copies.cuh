@@ -11,7 +11,7 @@ namespace residues {
 
 constexpr int cluster_blocks = 2;  // tiles below each other
 constexpr int warp_group = 128, product_groups = 2;
-constexpr int products = product_groups * warp_group, product_threads = products + warp_group;
+constexpr int multiplying_threads = product_groups * warp_group, product_threads = multiplying_threads + warp_group;
 constexpr int tile_cols = 128, group_cols = tile_cols / product_groups;
 static_assert(group_cols == 64);
 constexpr int alignment = 1024;

@@ -361,12 +361,12 @@ __global__ void __launch_bounds__(product_threads, 1)
   const int cluster =
       g.spared.places == nullptr ? blockIdx.x / cluster_blocks : number_of_cluster(g.spared, g.tiles.turn, place, rank);
   const BlockTiles tile(g.tiles, cluster, rank);
-  if (threadIdx.x < products) {
+  if (threadIdx.x < multiplying_threads) {
     take_registers<product_registers>();
     multiply(g, at, memory + (at.ring - start), tile);
   } else {
     leave_registers<copy_registers>();
-    const int copier = (threadIdx.x - products) / warp_size;
+    const int copier = (threadIdx.x - multiplying_threads) / warp_size;
     if (threadIdx.x % warp_size == 0) {
       if (copier == 0)
         fetch<true>(g, map_of_C, at, tile, rank);
