@@ -58,7 +58,7 @@ class LuNativeProducts {
     by_three_ = std::is_same_v<T, std::complex<double>> && leave_ && rest >= by_three_least;
     by_parts_ = !by_three_ && by_parts_pays(rest);
     if constexpr (std::is_same_v<T, double>) {
-      const bool is_small = std::max(A_.rows, A_.cols) <= small, is_aligned = cuda::gemm_overlapped_aligned(A_, A_, A_);
+      const bool is_small = std::max(A_.rows, A_.cols) <= small, is_aligned = aligned(A_);
       if (is_small) overlapped_least_ = overlapped_least_small;
       overlapped_ = leave_ && rest >= overlapped_least_;
       overlapped_copies_ = overlapped_ && rest >= unaligned_least && !is_aligned;

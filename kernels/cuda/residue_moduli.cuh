@@ -14,23 +14,23 @@ namespace residues {
 
 /// Those for elements of type E; `products` are needed modulo each. A complex number x + i y is the two integers x + j y, x - j y modulo p, j^2
 /// = -1: products of complex numbers are products of the ones and products of the others. There is a j if all of p's prime factors are
-/// one more than multiples of four. Vectors become integers of a euclidean norm up to norm_fraction 2^norm_bits.
+/// one more than multiples of four.
 template <class E>
 struct ModuliOf;
 template <>
 struct ModuliOf<double> {
   static constexpr int count = 15, products = 1;
   static constexpr int of[count] = {253, 251, 249, 247, 245, 241, 239, 236, 233, 229, 227, 223, 211, 193, 181};
-  static constexpr double norm_fraction = 0.62;
 };
 template <>
 struct ModuliOf<cuDoubleComplex> {
   static constexpr int count = 16, products = 2;
   static constexpr int of[count] = {241, 233, 229, 13 * 17, 5 * 41, 197, 193, 181,
                                     173, 157, 149, 137,     113,    109, 101, 97};
-  static constexpr double norm_fraction = 0.62;
 };
+/// Vectors become integers of a euclidean norm up to norm_fraction 2^norm_bits.
 constexpr int norm_bits = 59;
+constexpr double norm_fraction = 0.62;
 
 /// The moduli's product. A sum of less than half of it in size is known by its remainders.
 template <class E>
@@ -41,8 +41,7 @@ constexpr unsigned __int128 product() {
 }
 /// So no sum of products of two vectors reaches it (Cauchy and Schwarz); rounding adds sqrt(2 depth) / 2 to a norm at most.
 template <class E>
-constexpr bool norms_fit = ModuliOf<E>::norm_fraction* ModuliOf<E>::norm_fraction * 1.001 * 0x1p118 <
-                           static_cast<double>(product<E>()) / 2;
+constexpr bool norms_fit = norm_fraction* norm_fraction * 1.001 * 0x1p118 < static_cast<double>(product<E>()) / 2;
 static_assert(norms_fit<double> && norms_fit<cuDoubleComplex>);
 
 /// What is done with a sum whose remainder modulo p counts.

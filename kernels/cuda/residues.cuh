@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
   for (int w = 0; w < pieces; ++w) squares += squares_of[w][v];
   const double norm = sqrt(squares);
   int exponent = (__double2hiint(norm) >> 20) - 1022;  // norm < 2^exponent
-  if (norm * power_of_two(regular ? -exponent : 0) > ModuliOf<E>::norm_fraction) ++exponent;
+  if (norm * power_of_two(regular ? -exponent : 0) > norm_fraction) ++exponent;
   if (!regular) exponent = 0;
   largest *= down;  // 1 to 2
   constexpr double size_units = 127;

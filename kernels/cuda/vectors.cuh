@@ -9,8 +9,8 @@
 
 namespace devobj::cuda {
 
-/// op(X), vectors x depth: element k of vector v is data[v * next_vector + k * next_element], one of both steps is 1.
-/// Those of a complex one are to be `conjugated`.
+/// op(X), vectors x depth: element k of vector v is data[v * next_vector + k * next_element], one of both steps is 1, or if
+/// `conjugated` its complex conjugate.
 template <class E>
 struct Vectors {
   const E* data;

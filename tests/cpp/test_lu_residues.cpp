@@ -1,0 +1,124 @@
+// On a GPU only: the native LU in double precision where its updates are by remainders of integers (gemm_residues), beside itself in
+// strict math.
+#include <cstring>
+#include <vector>
+
+#include "devObjCpp/lu_native_products.hpp"
+#include "devObjCpp/memory.hpp"
+#include "factor_checks.hpp"
+#include "kernels/native.hpp"
+
+namespace devobj::test {
+namespace {
+
+class LuByResidues : public Everywhere {
+ public:
+  template <class F>
+  void with_type(F&& test) {
+    type() == Type::double_precision ? test(double{}) : test(std::complex<double>{});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, LuByResidues,
+                         testing::Combine(testing::Values(places()[2]),
+                                          testing::Values(Type::double_precision, Type::double_complex)),
+                         instance_name);
+
+/// The largest element of (P A - L U) x, for an x of columns' signs and sizes, in units of n eps times the largest of the row's of A.
+template <class T>
+double residual_of_rows(const Dense<T>& A, const LuFactors<T>& f) {
+  const std::int64_t n = A.rows();
+  std::vector<wide_t<T>> x(n), product(n), Ux(n);
+  std::vector<double> size(n);
+  for (std::int64_t j = 0; j < n; ++j) {
+    double largest = 0;
+    for (std::int64_t i = 0; i < n; ++i) largest = larger(largest, std::abs(A(i, j)));
+    x[j] = (j * j % 3 == 0 ? 1 : -1) / static_cast<long double>(largest > 0 ? largest : 1);
+  }
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const wide_t<T> a = wide(A(i, j)) * x[j];
+      product[i] += a;
+      size[i] = larger(size[i], static_cast<double>(std::abs(a)));
+    }
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::swap(product[k], product[f.pivots[k] - 1]);
+    std::swap(size[k], size[f.pivots[k] - 1]);
+  }
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i <= j; ++i) Ux[i] += wide(f.LU(i, j)) * x[j];
+  std::vector<wide_t<T>> LUx = Ux;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = j + 1; i < n; ++i) LUx[i] += wide(f.LU(i, j)) * Ux[j];
+  double worst = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    worst = larger(
+        worst, static_cast<double>(std::abs(product[i] - LUx[i])) / (static_cast<double>(n) * eps<double> * size[i]));
+  return worst;
+}
+
+/// Updates by remainders of integers, where the blocks are wide: as good as by plain products, for matrices whose elements differ too.
+TEST_P(LuByResidues, AsGoodAsByPlainProducts) {
+  with_type([&]<class T>(T) {
+    bool usable = false;
+    if constexpr (cuda_built) usable = cuda::gemm_residues_usable(q().device());
+    if (!usable) GTEST_SKIP() << "skipped: this GPU has no such product";
+    // the first block updates all but the columns of the next two at once; an odd number of rows is aligned where the tests put it
+    const std::int64_t block = is_complex<T> ? 512 : 1024, n = LuNativeProducts<T>::residues_least + 3 * block + 101;
+    const Dense<T> uniform = random<T>(n, n, 31);
+    const auto element = [&](int kind, std::int64_t i, std::int64_t j) {
+      const T x = uniform(i, j);
+      switch (kind) {
+        case 0:
+          return x * std::ldexp(1.0, static_cast<int>((i % 7 == 0 ? -300 : i % 5 * 20) - j % 90));  // of all sizes
+        case 1:
+          return i == j || (i * 31 + j * 17) % 10 == 0 ? x : T(0);  // mostly zeros
+        default:
+          return 1.0 + x * 0x1p-40;  // nearly of rank one
+      }
+    };
+    for (int kind = 0; kind < 3; ++kind) {
+      SCOPED_TRACE("kind " + std::to_string(kind));
+      const Dense<T> A = Dense<T>::from(n, n, [&](auto i, auto j) { return element(kind, i, j); });
+      LuOptions options{Method::native, block, nullptr, 128};
+      const LuFactors<T> f = factor_lu(A, q(), options);
+      options.math = Math::strict;
+      const LuFactors<T> plain = factor_lu(A, q(), options);
+      EXPECT_TRUE(pivots_in_range(f));
+      EXPECT_NE(std::memcmp(f.LU.data(), plain.LU.data(), static_cast<std::size_t>(f.LU.size()) * sizeof(T)), 0)
+          << "was not by residues";
+      const double ours = residual_of_rows(A, f), strict = residual_of_rows(A, plain);
+      EXPECT_LE(ours, 2 * strict + residual_floor) << "strict " << strict;
+      RecordProperty("residuals_" + std::to_string(kind), std::to_string(ours) + " " + std::to_string(strict));
+      if (kind == 0) {  // where there is no memory for them the updates are plain, or by three real products
+        options.math = Math::automatic;
+        bool went_without = false;
+        for (int nth = 1; nth <= 4 && !went_without; ++nth) {
+          const Matrix<T> whole(n + 1, n, q());
+          Matrix<std::int32_t> ipiv(n, 1, q());
+          const View<T> LU = whole({0, n}, {0, n});
+          to_device<T>({const_cast<T*>(A.data()), n, n, n}, LU, q());
+          q().wait();
+          Queue fresh(Backend::cuda);
+          memory::fail_allocation(nth);
+          try {
+            EXPECT_EQ(getrf<T>(LU, ipiv.view(), fresh, options), 0);
+            memory::fail_allocation(0);
+            fresh.wait();
+            const Dense<T> factors = download<T>(LU, q());
+            const auto same_as = [&](const Dense<T>& other) {
+              return std::memcmp(factors.data(), other.data(), std::size_t(n * n) * sizeof(T)) == 0;
+            };
+            went_without = is_complex<T> ? !same_as(f.LU) : same_as(plain.LU);
+          } catch (const Error& error) {
+            memory::fail_allocation(0);
+            EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();
+          }
+        }
+        EXPECT_TRUE(went_without);
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace devobj::test
