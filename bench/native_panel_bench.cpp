@@ -57,6 +57,8 @@ void measure(char type, std::int64_t m, std::int64_t n, int reps, Queue& q) {
                     : "");
   };
   for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) time(shape);
+  const cuda::LuPanelShape beside = cuda::lu_panel_shape<T>(m, true);  // products
+  if (beside.blocks != chosen.blocks) time(beside);
 
   if (n > cuda::exchange_solve_rows<T>(q) || n == m) return;
   // W is the panel of the last shape, which gave `exchange`; B stays zero

@@ -10,6 +10,7 @@
 #include "kernels/cuda/lu_panel_kernel.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/tensor_map.hpp"
+#include "kernels/cuda/vectors.cuh"
 
 namespace devobj::cuda::lu {
 
@@ -64,6 +65,8 @@ struct Launch {
     const std::size_t of_rest = RestMemory<E, W>::bytes(p.A.cols, p.boxes), with_L = of_rest + KeptL<E, W, R>::bytes;
     // (a single block is not faster with it)
     p.keeps_L = shape.keeps_L && KeptL<E, W, R>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
+    // as many for each block as for the others
+    p.block_rows = static_cast<int>(whole(ceil_div(p.A.rows, std::int64_t(shape.blocks)), updating));
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(shape.blocks);
     config.blockDim = dim3(all_threads);
@@ -195,6 +198,7 @@ LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, s
                    bytes + counter_bytes,
                    reinterpret_cast<unsigned*>(bytes),
                    reinterpret_cast<std::int32_t*>(bytes + lu_panel_places_at),
+                   0,
                    false,
                    false};
   shape = launch_panel<E>(p, shape, start, q);

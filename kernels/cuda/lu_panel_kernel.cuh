@@ -68,9 +68,10 @@ struct Elimination {
         nb(static_cast<int>(panel.A.cols)),
         lane(kept(threadIdx.x % warp_size)),
         warp(kept(threadIdx.x / warp_size)),
-        first_row(kept(blocks.rank * R * threads + static_cast<int>(threadIdx.x))) {
+        first_row(kept(blocks.rank * panel.block_rows + static_cast<int>(threadIdx.x))) {
 #pragma unroll
-    for (int r = 0; r < R; ++r) position[r] = row(r) < m ? row(r) : -1;
+    for (int r = 0; r < R; ++r)
+      position[r] = static_cast<int>(threadIdx.x) + r * threads < p.block_rows && row(r) < m ? row(r) : -1;
     L_at = &p.A(row(0), 0);
     U_at = p.U + lane;
   }
@@ -271,7 +272,7 @@ struct Elimination {
     constexpr int deep = 4, steps = W / deep, wide = W / 8;
     // kept: else what follows from them would fill registers during the elimination
     const int outer = kept(lane / deep), inner = kept(lane % deep);
-    const int top = first_row - lane + outer;
+    const int top = first_row - lane + outer, end = min(m, (link.rank + 1) * p.block_rows);
     const E* from = L_at + (outer - lane) + 2 * inner * p.A.ld;
     double x[R][2][wide][4];
 #pragma unroll
@@ -285,7 +286,7 @@ struct Elimination {
 #pragma unroll
           for (int h = 0; h < 4; ++h) {  // eight rows
             const int down = r * threads + 8 * h;
-            x[r][h / 2][t][h % 2 * 2 + e] = here && top + down < m ? column[down] : 0.0;
+            x[r][h / 2][t][h % 2 * 2 + e] = here && top + down < end ? column[down] : 0.0;
           }
       }
     meet<Meeting::solved>();
