@@ -54,6 +54,21 @@ bool adjoint_pays(View<T> V, View<T> C, const Queue& q) {
          std::min(C.rows, C.cols) >= least;
 }
 
+/// TW = op(Tri) opW(W), Tri upper triangular: of wide ones by halves, which leaves out a quarter, zeros below the diagonal.
+template <class T>
+void multiply_triangle(Op op, View<T> Tri, Op opW, View<T> W, View<T> TW, Queue& q) {
+  constexpr std::int64_t least = 512;
+  const std::int64_t k = Tri.rows, half = k / 2;
+  if (k < least || !q.on_cuda()) return gemm(op, opW, T(1), Tri, W, T(0), TW, q);
+  const Range all{0, k}, first{0, half}, second{half, k}, columns{0, TW.cols};
+  const bool upper = op == Op::NoTrans;
+  const Range part = upper ? second : first,
+              whole = upper ? first : second;  // of TW's rows: from as many of W's, and from all
+  const auto of_W = [&](Range rows) { return opW == Op::NoTrans ? W(rows, columns) : W(columns, rows); };
+  gemm(op, opW, T(1), upper ? Tri(whole, all) : Tri(all, whole), W, T(0), TW(whole, columns), q);
+  gemm(op, opW, T(1), Tri(part, part), of_W(part), T(0), TW(part, columns), q);
+}
+
 /// TW = op(Tri) V^H C. V is m x k with its ones and zeros written out, Tri k x k, C m x n; W is k x n workspace.
 template <class T>
 void times_projection_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
@@ -68,10 +83,10 @@ void times_projection_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, 
     } else {
       gemm(adjoint<T>, Op::NoTrans, T(1), C, V, T(0), Wt, q);
     }
-    return gemm(op, adjoint<T>, T(1), Tri, Wt, T(0), TW, q);
+    return multiply_triangle(op, Tri, adjoint<T>, Wt, TW, q);
   }
   project_left(V, C, W, q, parts);
-  gemm(op, Op::NoTrans, T(1), Tri, W, T(0), TW, q);
+  multiply_triangle(op, Tri, Op::NoTrans, W, TW, q);
 }
 
 /// C -= V op(Tri) (V^H C), that is C = op(I - V Tri V^H) C, in three products; shapes as above, TW is workspace too. Does not
@@ -83,14 +98,16 @@ void reflect_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> T
   subtract_left(V, TW, C, q, parts);
 }
 
-/// The same for op = NoTrans where the first k columns of C are those of the unit matrix, so that V^H times them is known.
+/// The same for op = NoTrans where the first k columns of C are those of the unit matrix, so that V^H times them is known, and the
+/// first k rows of its others are zero.
 template <class T>
 void reflect_unit_left(View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
                        const ProductsByParts& parts = {}) {
-  const Range k{0, V.cols}, right{V.cols, C.cols};
+  const Range k{0, V.cols}, right{V.cols, C.cols}, below{V.cols, V.rows};
   gemm(Op::NoTrans, adjoint<T>, T(1), Tri, V(k, k), T(0), TW(k, k), q);
   if (right.size() > 0)
-    times_projection_left(Op::NoTrans, V, Tri, C({0, C.rows}, right), W(k, {0, right.size()}), TW(k, right), q, parts);
+    times_projection_left(Op::NoTrans, V(below, k), Tri, C(below, right), W(k, {0, right.size()}), TW(k, right), q,
+                          parts);
   subtract_left(V, TW, C, q, parts);
 }
 
