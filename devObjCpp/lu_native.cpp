@@ -201,12 +201,14 @@ class NativeLu {
     std::optional<SideQueue> soon_queue;
     if (soon_pays() && blocks_.size() > 2) soon_queue.emplace(q_, true);
     Queue& panels = panel_queue;
+    panels_ = &panels;
 
     panel(blocks_[0], place_of(0), panels, [&] {
       if (!by_rows_) return;
       wait_for_start();
       cuda::transpose_in_place(Op::Trans, A_, q_);
     });
+    exchange_within(blocks_[0], place_of(0), panels);
     // (the panel, which has been launched, does not wait for it)
     if (products_.leave_multiprocessors())
       cuda::fill_bytes(counts_, 0, cuda::spared_counts * sizeof(std::int32_t), q_.stream());
@@ -243,6 +245,7 @@ class NativeLu {
       const bool early = update(K, place_of(i), place_of(i + 1), next.columns, panels);
       if (early) updated_ = panels.record(false);
       panel(next, place_of(i + 1), panels, update_rest, early);
+      exchange_within(next, place_of(i + 1), panels);
     }
   }
 
@@ -291,12 +294,26 @@ class NativeLu {
       if constexpr (first) beside();
       return;
     }
-    const std::int64_t middle = K.begin + (K.size() / 2 + inner - 1) / inner * inner;
-    const Block left = block_of({K.begin, middle}, inner), right = block_of({middle, K.end}, inner);
+    const std::int64_t half = middle(K, inner);
+    const Block left = block_of({K.begin, half}, inner), right = block_of({half, K.end}, inner);
     panel(left, A, q, beside, early);
+    exchange_within(left, A, q);
     early = update(left, A, A, right.columns, q);
     panel(right, A, q, nullptr, early);
-    exchange(right, A, left.columns, q);
+  }
+  /// The rows of a factored block's columns as its panels right of them exchanged them, but for those with which they have been
+  /// updated: of the left half those of the right one, and so on in the right half.
+  void exchange_within(const Block& block, const Place& A, Queue& q) {
+    const auto& [K, inner, first_shape, last_shape] = block;
+    std::vector<std::int64_t> firsts;
+    for (Range right = K; right.size() > inner; firsts.push_back(right.begin - K.begin))
+      right.begin = middle(right, inner);
+    if (!firsts.empty())
+      cuda::exchange_rows(A({K.begin, m_}, {K.begin, K.begin + firsts.back()}), exchange_of(K), inner, q, firsts);
+  }
+  /// Where the right half of a block begins.
+  static std::int64_t middle(Range K, std::int64_t inner) {
+    return K.begin + (K.size() / 2 + inner - 1) / inner * inner;
   }
   /// Block i from the row-major matrix to its place, and back.
   void copy_to_place(std::size_t i, Queue& q) {
@@ -312,14 +329,10 @@ class NativeLu {
   void exchange(const Block& block, const Place& A, Range columns, Queue& q) {
     if (columns.size() <= 0) return;
     const Range K = block.columns;
-    const std::int64_t inner = block.inner;
-    for (std::int64_t i = K.begin; i < K.end; i += inner) {
-      const Range part{i, std::min(i + inner, K.end)};
-      if (A.by_rows)
-        cuda::exchange_columns(A({i, m_}, columns), exchange_of(part), q);
-      else
-        cuda::exchange_rows(A({i, m_}, columns), exchange_of(part), q);
-    }
+    if (A.by_rows)
+      cuda::exchange_columns(A({K.begin, m_}, columns), exchange_of(K), block.inner, q);
+    else
+      cuda::exchange_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, q);
   }
 
   /// Whether the columns left of a block are exchanged at the end: where that is faster and, with so many blocks, its workspace
@@ -373,7 +386,8 @@ class NativeLu {
         if (stream != nullptr) stream += cuda::solve_stream_bytes<T>(above, solve_rows_, false);
       return solve(L, A, {middle, K.end}, columns, rows, inner, stream, q);
     }
-    cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, stream, q);
+    const int beside = &q == panels_ && products_.leave_multiprocessors() ? products_.panel_multiprocessors : 0;
+    cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, stream, q, beside);
     rows.rows = 0;  // of all parts at once
   }
 
@@ -408,6 +422,7 @@ class NativeLu {
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
+  const Queue* panels_ = nullptr;
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
   std::optional<Event> updated_;  // or, if that kernel is early, the end of the one before it
 };

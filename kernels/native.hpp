@@ -75,14 +75,18 @@ template <class T>
 LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
                       void* workspace, LuPanelShape shape, const Start* start, Queue& q);
 
-/// The row exchange on A, whose first row is the panel's first row. (exchange_rows)
+/// The row exchanges of panels whose lists follow each other, of part_rows <= lu_panel_max rows each but the last, one after the other
+/// on A, whose first row is that of the first panel. If there are `firsts`, A's columns are the panels' own: column j gets the
+/// exchanges from the first of these numbers, rows at which panels begin, in rising order, that is larger than j. (exchange_rows)
+inline constexpr std::size_t exchange_rows_firsts = 16;  // at most
 template <class T>
-void exchange_rows(View<T> A, RowExchange exchange, Queue& q);
-/// The same on a row-major matrix, given by its transpose, for at most exchange_columns_max rows. (exchange_rows)
+void exchange_rows(View<T> A, RowExchange exchange, std::int64_t part_rows, Queue& q,
+                   const std::vector<std::int64_t>& firsts = {});
+/// The same on a row-major matrix, given by its transpose, for parts of at most exchange_columns_max rows. (exchange_rows)
 template <class T>
 inline constexpr std::int64_t exchange_columns_max = sizeof(T) == 16 ? 128 : 256;
 template <class T>
-void exchange_columns(View<T> At, RowExchange exchange, Queue& q);
+void exchange_columns(View<T> At, RowExchange exchange, std::int64_t part_rows, Queue& q);
 
 /// The row exchanges of a factorization's later blocks on the columns of its earlier ones, all at once: ends[b] is the column
 /// after block b's last, ipiv LAPACK's for all of A (rows from 1); the columns of block b get the exchanges of the pivots
@@ -100,14 +104,15 @@ void exchange_left(View<T> A, View<std::int32_t> ipiv, const std::vector<std::in
 /// block, w <= exchange_solve_rows, by inverses of its diagonal tiles of 32 x 32. `exchange` may have none or more rows
 /// than L; they are those of several panels, whose lists follow each other, of part_rows <= exchange_solve_max rows each
 /// but the last. L_by_rows, A_by_rows: row-major, given by its transpose. `stream`: L's, not refined, if there is one; many
-/// columns are solved sooner with it. (exchange_solve)
+/// columns are solved sooner with it. `beside`: multiprocessors that are free, if others have work that stays, or 0.
+/// (exchange_solve)
 inline constexpr std::int64_t exchange_solve_max = 128;
 /// Columns up to which several parts are exchanged as fast as by exchange_rows or exchange_columns before, and above which
 /// they are solved by a stream.
 inline constexpr std::int64_t exchange_solve_few = 1024;
 template <class T>
 void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExchange exchange, std::int64_t part_rows,
-                    const void* stream, Queue& q);
+                    const void* stream, Queue& q, int beside = 0);
 /// exchange_solve_max, or half of it where the GPU has less shared memory.
 template <class T>
 std::int64_t exchange_solve_rows(const Queue& q);

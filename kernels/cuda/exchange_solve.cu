@@ -229,11 +229,33 @@ bool launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int pa
   return true;
 }
 
+/// Teams of a block with which `beside` multiprocessors are in few turns done with so many columns; 0 if that does not matter.
+template <class E>
+int fitting_teams(std::int64_t rows, std::int64_t columns, int beside, Queue& q) {
+  if (beside == 0 || !by_tensor_cores<E> || columns > exchange_solve_few) return 0;
+  const std::size_t limit = shared_memory_limit(q.device());
+  const auto turns = [&](int teams) {
+    const std::size_t bytes = Memory<E>::bytes(static_cast<int>(ceil_div(rows, tile)), teams * warp_columns),
+                      at_once = beside * std::min<std::size_t>(limit / bytes, 2048 / threads);
+    const auto blocks = static_cast<std::size_t>(ceil_div(columns, teams * warp_columns));
+    return at_once == 0 ? blocks : (blocks + at_once - 1) / at_once;
+  };
+  if (turns(1) == 1) return 0;
+  int best = 1;
+  for (const int teams : {2, 4})
+    if (turns(teams) < turns(best)) best = teams;
+  return best;
+}
 /// As many columns to a block as let each multiprocessor have one; the time for few is that of the way through the rows.
 template <class E, bool by_rows>
 void launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, const double* stream,
-            Queue& q) {
+            int beside, Queue& q) {
   const std::int64_t columns = by_rows ? A.rows : A.cols;
+  if (const int teams = fitting_teams<E>(L.rows, columns, beside, q); teams > 0) {
+    if (teams == 4 && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
+    if (teams == 2 && launch<E, 2, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
+    if (launch<E, 1, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
+  }
   if constexpr (by_tensor_cores<E>)
     if (stream != nullptr && launch_streamed<E, by_rows>(stream, L.rows, A, exchange, part_rows, q)) return;
   if (!by_rows && launch_few<E>(L, L_by_rows, A, exchange, part_rows, q)) return;
@@ -253,22 +275,22 @@ std::int64_t exchange_solve_rows(const Queue& q) {
 
 template <class T>
 void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExchange exchange, std::int64_t part_rows,
-                    const void* stream, Queue& q) {
+                    const void* stream, Queue& q, int beside) {
   using E = device_t<T>;
   if (A.empty() || (L.rows <= 1 && exchange.rows == 0)) return;
   DeviceScope scope(q.device());
   const int rows = static_cast<int>(part_rows);
   const auto* const of_L = static_cast<const double*>(stream);
   if (A_by_rows)
-    launch<E, true>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, q);
+    launch<E, true>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, beside, q);
   else
-    launch<E, false>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, q);
+    launch<E, false>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, beside, q);
   q.launched("exchange_solve");
 }
 
 #define INSTANTIATE(T)                                        \
   template std::int64_t exchange_solve_rows<T>(const Queue&); \
-  template void exchange_solve(View<T>, bool, View<T>, bool, RowExchange, std::int64_t, const void*, Queue&);
+  template void exchange_solve(View<T>, bool, View<T>, bool, RowExchange, std::int64_t, const void*, Queue&, int);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 
