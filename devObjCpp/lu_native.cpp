@@ -9,7 +9,8 @@
 //          +---+-----+------+                        for the columns left of K, or that at the end for all blocks
 //
 // Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
-// does not wait for the product of the rest (not of all types: soon_pays).
+// does not wait for the product of the rest (not of all types: soon_pays). Where that product is by gemm_residues these columns are
+// its first part.
 //
 // `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
 // waits for that.
@@ -230,14 +231,24 @@ class NativeLu {
         }
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
+        // the columns first in one product with the others, or beside it
+        const bool in_two = products_.in_two(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
         soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
-        update(K, whole(), whole(), columns, soon);
-        if (by_rows_) copy_to_place(i + 2, soon);
-        soon_updated = soon.record(false);
+        if (!in_two) {
+          update(K, whole(), whole(), columns, soon);
+          if (by_rows_) copy_to_place(i + 2, soon);
+          soon_updated = soon.record(false);
+        }
         exchange_left_now(K, soon);
         left_exchanged = soon.record(false);
-        update(K, whole(), whole(), {columns.end, n_}, q_, true);
-        q_.wait_for(soon_updated);
+        if (!in_two) {
+          update(K, whole(), whole(), {columns.end, n_}, q_, true);
+          return q_.wait_for(soon_updated);
+        }
+        update(K, whole(), whole(), rest, q_, true, {by_rows_ ? Side::Left : Side::Right, columns.size(), [&, i] {
+                                                       if (by_rows_) copy_to_place(i + 2, q_);
+                                                       soon_updated = q_.record(false);
+                                                     }});
       };
       if (last) return update_rest();
       const Block& next = blocks_[i + 1];
@@ -348,7 +359,8 @@ class NativeLu {
   }
 
   /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L. Whether that was one kernel.
-  bool update(const Block& block, const Place& L, const Place& A, Range columns, Queue& q, bool of_rest = false) {
+  bool update(const Block& block, const Place& L, const Place& A, Range columns, Queue& q, bool of_rest = false,
+              const cuda::FirstPart& first = {}) {
     if (columns.size() <= 0) return false;
     const Range K = block.columns;
     const std::int64_t inner = block.inner;
@@ -370,7 +382,7 @@ class NativeLu {
         streams = streams_;
       }
     solve(L, A, K, columns, rows, inner, streams, q);
-    subtract(L, A, K, {K.end, m_}, columns, q, of_rest);
+    subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first);
     return false;
   }
 
@@ -392,12 +404,13 @@ class NativeLu {
   }
 
   /// A(rows, columns) -= L(rows, K) A(K, columns)
-  void subtract(const Place& L, const Place& A, Range K, Range rows, Range columns, Queue& q, bool of_rest) {
+  void subtract(const Place& L, const Place& A, Range K, Range rows, Range columns, Queue& q, bool of_rest,
+                const cuda::FirstPart& first = {}) {
     if (rows.size() <= 0) return;
     const View<T> L21 = L(rows, K), U = A(K, columns);
     // row-major: the product of the transposes. U may have small columns.
     products_.subtract(A.by_rows ? U : L21, A.by_rows ? L21 : U, A(rows, columns), A.by_rows ? Side::Left : Side::Right,
-                       of_rest, panels_stay_, q);
+                       of_rest, panels_stay_, q, first);
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;

@@ -92,15 +92,24 @@ class LuNativeProducts {
     spared_ = {panel_multiprocessors, places, counts};
   }
 
+  /// Whether of an update of the rest, C with so many columns and rows by a product of this depth, some first columns can be there first
+  /// (subtract's `first`).
+  bool in_two(std::int64_t first, View<T> C, std::int64_t depth) const {
+    if constexpr (single) return false;
+    return residues_ && first > 0 && first % cuda::gemm_residues_first == 0 && first < (by_rows_ ? C.rows : C.cols) &&
+           by_residues(C, depth) && depth <= cuda::gemm_residues_first_most_depth;
+  }
+
   /// C -= A B. `guarded`: see gemm_by_parts. `of_rest`: an update of the rest; `stays`: its blocks may stay to the end, and leave
   /// multiprocessors to the panels beside it.
-  void subtract(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q) const {
+  void subtract(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q,
+                const cuda::FirstPart& first = {}) const {
     const std::int64_t side = std::min(C.rows, C.cols), depth = A.cols;
     stays = stays && of_rest;
     const cuda::Spared spared = stays ? spared_ : cuda::Spared{};
     if constexpr (!single)
-      if (of_rest && residues_ && side >= residues_least && depth >= residues_least_depth && aligned(C))
-        return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared);
+      if (of_rest && residues_ && by_residues(C, depth))
+        return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared, first);
     if constexpr (std::is_same_v<T, std::complex<double>>)
       if (of_rest && by_three_ && side >= by_three_least)
         return cuda::gemm_3m_overlapped(-1, A, B, C, workspace_, q, spared);
@@ -122,6 +131,9 @@ class LuNativeProducts {
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
   static constexpr std::int64_t least = single ? by_parts_least : as_real_least;
 
+  static bool by_residues(View<T> C, std::int64_t depth) {
+    return std::min(C.rows, C.cols) >= residues_least && depth >= residues_least_depth && aligned(C);
+  }
   /// Whether all columns begin at 16 bytes.
   static bool aligned(View<T> X) {
     if constexpr (std::is_same_v<T, double>) return cuda::gemm_overlapped_aligned(X, X, X);

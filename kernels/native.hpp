@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "kernels/device.hpp"
@@ -215,9 +216,17 @@ void project_unaligned(View<double> V, View<double> C, View<double> W, void* wor
 bool gemm_residues_usable(int device);
 template <class T>
 std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+/// So many of C's first rows (Left) or columns (Right), a multiple of gemm_residues_first, are there first, and then() is called before
+/// the others are launched. For depths up to gemm_residues_first_most_depth.
+struct FirstPart {
+  Side side = Side::Left;
+  std::int64_t vectors = 0;
+  std::function<void()> then;
+};
+inline constexpr std::int64_t gemm_residues_first = 256, gemm_residues_first_most_depth = 2048;
 template <class T>
 void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q,
-                   Spared spared = {});
+                   Spared spared = {}, const FirstPart& first = {});
 
 /// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. (gemm_3m)
 template <class T>

@@ -55,27 +55,34 @@ Reduced reduced_at(unsigned char* memory, std::int64_t vectors, std::int64_t dep
 /// Rows of a cluster's tiles.
 template <class E>
 constexpr int cluster_rows = Tiles<E>::rows* cluster_blocks;
+static_assert(gemm_residues_first % cluster_rows<double> == 0 &&
+              gemm_residues_first % cluster_rows<cuDoubleComplex> == 0 && gemm_residues_first % tile_cols == 0);
 
 // Clusters' pieces that a block makes before it leaves its multiprocessor to others.
 constexpr int tiles_at_once = 2;
 
+/// One side of a product: the vectors, and what they have become.
+template <class E>
+struct Operand {
+  Reduced reduced;
+  Vectors<E> vectors;
+  int tile, pieces;
+  /// Those from a whole tile on.
+  Operand from(std::int64_t first, std::int64_t count) const {
+    const std::int64_t bytes = first * all_pieces<E>(pieces) * depth_bytes;
+    Vectors<E> some = vectors;
+    some.data += first * vectors.next_vector;
+    some.count = count;
+    return {{reduced.planes + bytes, reduced.scale + first, reduced.size + first}, some, tile, pieces};
+  }
+};
+
 template <class T>
-void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, unsigned char* memory, Queue& q,
-                    const Spared& spared) {
+void multiply_reduced(int alpha, const Operand<device_t<T>>& A, const Operand<device_t<T>>& B, View<T> C,
+                      std::int64_t depth, Queue& q, const Spared& spared) {
   using E = device_t<T>;
   using Of = Tiles<E>;
-  const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
-  const std::int64_t rows = whole(C.rows, cluster_rows<E>), cols = whole(C.cols, tile_cols);
-  const Reduced of_A = reduced_at<E>(memory, rows, depth),
-                of_B = reduced_at<E>(memory + reduced_bytes<E>(rows, depth), cols, depth);
-  const Vectors<E> of_rows = vectors_of(opA, A, true), of_columns = vectors_of(opB, B, false);
-  const int pieces = pieces_of<E>(depth);
-  const auto first_of_B = static_cast<int>(rows / reduce_vectors<E>),
-             reduce_blocks = first_of_B + static_cast<int>(cols / reduce_vectors<E>);
-  reduce_kernel<E><<<static_cast<unsigned>(reduce_blocks), pieces * warp_size, 0, stream_of(q)>>>(
-      of_rows, of_A, Of::rows, of_columns, of_B, tile_cols, static_cast<int>(depth), first_of_B);
-
-  Product<E> g{of_A, of_B, of_rows, of_columns, block_of(C), double(alpha)};
+  Product<E> g{A.reduced, B.reduced, A.vectors, B.vectors, block_of(C), double(alpha)};
   constexpr double unit = static_cast<double>(product<E>()) * 0x1p-64 / 0x1p118;
   static_assert(2 * norm_bits == 118);
   g.unit = alpha * unit;
@@ -86,12 +93,13 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
   const View<double> in_doubles(reinterpret_cast<double*>(C.data), doubles * C.rows, C.cols, doubles * C.ld);
   g.mapped = has_tensor_map(in_doubles);
   require(g.mapped || !is_complex<T>, name, ": C does not begin at 16 bytes");
-  g.pieces = pieces;
+  g.pieces = A.pieces;
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), name);
   const int kept = spared_multiprocessors(spared, processors);
-  g.tiles = product_tiles(name, rows / cluster_rows<E>, cols / tile_cols, 1, (processors - kept) / cluster_blocks,
-                          kept > 0 ? 0 : tiles_at_once);
+  g.tiles =
+      product_tiles(name, ceil_div(C.rows, std::int64_t(cluster_rows<E>)), ceil_div(C.cols, std::int64_t(tile_cols)), 1,
+                    (processors - kept) / cluster_blocks, kept > 0 ? 0 : tiles_at_once);
   std::int64_t clusters = g.tiles.clusters();
   if (kept > 0 && spared.places != nullptr && clusters == g.tiles.turn) {
     clusters = processors / cluster_blocks;
@@ -103,6 +111,39 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
   const CUtensorMap map_of_C = g.mapped ? tensor_map(name, in_doubles, box_doubles, group_cols) : CUtensorMap{};
   check(cudaLaunchKernelEx(&launch.config, product_kernel<E>, g, map_of_C), name);
   q.launched(name);
+}
+
+template <class T>
+void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, unsigned char* memory, Queue& q,
+                    const Spared& spared, const FirstPart& first) {
+  using E = device_t<T>;
+  using Of = Tiles<E>;
+  const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
+  const std::int64_t rows = whole(C.rows, cluster_rows<E>), cols = whole(C.cols, tile_cols);
+  const Reduced of_A = reduced_at<E>(memory, rows, depth),
+                of_B = reduced_at<E>(memory + reduced_bytes<E>(rows, depth), cols, depth);
+  const Vectors<E> of_rows = vectors_of(opA, A, true), of_columns = vectors_of(opB, B, false);
+  const int pieces = pieces_of<E>(depth);
+  const auto first_of_B = static_cast<int>(rows / reduce_vectors<E>),
+             reduce_blocks = first_of_B + static_cast<int>(cols / reduce_vectors<E>);
+  reduce_kernel<E><<<static_cast<unsigned>(reduce_blocks), reduce_warps(pieces) * warp_size, 0, stream_of(q)>>>(
+      of_rows, of_A, Of::rows, of_columns, of_B, tile_cols, static_cast<int>(depth), pieces, first_of_B);
+
+  q.launched(name);
+
+  const Operand<E> left{of_A, of_rows, Of::rows, pieces}, right{of_B, of_columns, tile_cols, pieces};
+  if (!first.then) return multiply_reduced<T>(alpha, left, right, C, depth, q, spared);
+  const bool some_rows = first.side == Side::Left;
+  const std::int64_t all = some_rows ? C.rows : C.cols, some = first.vectors;
+  const auto part = [&](Range v) {
+    const std::int64_t count = v.size();
+    multiply_reduced<T>(alpha, some_rows ? left.from(v.begin, count) : left,
+                        some_rows ? right : right.from(v.begin, count),
+                        some_rows ? C(v, {0, C.cols}) : C({0, C.rows}, v), depth, q, spared);
+  };
+  part({0, some});
+  first.then();
+  part({some, all});
 }
 
 }  // namespace
@@ -126,10 +167,15 @@ std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::i
 }
 
 template <class T>
-void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q,
-                   Spared spared) {
+void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q, Spared spared,
+                   const FirstPart& first) {
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
   if (C.empty() || depth == 0) return;
+  if (first.then)
+    require(depth <= most_pieces * depth_bytes && first.vectors > 0 && first.vectors % gemm_residues_first == 0 &&
+                first.vectors < (first.side == Side::Left ? C.rows : C.cols),
+            name, ": a first part of ", first.vectors, " rows or columns of ", C.rows, " x ", C.cols, ", depth ",
+            depth);
   DeviceScope scope(q.device());
   // parts of the depth that are as long as each other
   constexpr std::int64_t most = most_pieces * depth_bytes;
@@ -139,13 +185,13 @@ void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, v
     const Range K{k, std::min(k + part, depth)};
     multiply_there<T>(opA, opB, alpha, opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
                       opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K), C,
-                      static_cast<unsigned char*>(workspace), q, spared);
+                      static_cast<unsigned char*>(workspace), q, spared, first);
   }
 }
 
 #define DEVOBJ_INSTANTIATE(T)                                                                \
   template std::size_t gemm_residues_workspace<T>(std::int64_t, std::int64_t, std::int64_t); \
-  template void gemm_residues(Op, Op, int, View<T>, View<T>, View<T>, void*, Queue&, Spared);
+  template void gemm_residues(Op, Op, int, View<T>, View<T>, View<T>, void*, Queue&, Spared, const FirstPart&);
 DEVOBJ_INSTANTIATE(double)
 DEVOBJ_INSTANTIATE(std::complex<double>)
 

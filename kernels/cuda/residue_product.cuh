@@ -2,7 +2,9 @@
 // remainders of their sums in every block. gemm_residues.cu has a picture of it.
 #pragma once
 
+#include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/residue_copies.cuh"
+#include "kernels/cuda/tensor_double.cuh"
 
 namespace devobj::cuda {
 namespace residues {
@@ -171,58 +173,102 @@ __device__ __forceinline__ void add_fractions(const Product<E>& g, const Fractio
   }
 }
 
-/// C += alpha A B for the lane's part, by operations of double precision.
+/// C += alpha A B for the warp's part, by products of double precision: the tensor cores have C's columns as rows, and of its rows eight at a
+/// time, such that a lane gets its own.
 template <bool in_place, class E>
 __device__ __noinline__ void add_plain_product(const Product<E>& g, const LanePart<E>& part, const Places& at,
                                                Stage<E>& stage, std::uint32_t group) {
   using Of = Tiles<E>;
-  constexpr int rows = box_rows<E> / 4, doubles = 4 / rows;  // of the lane; of an element
+  constexpr int parts = is_device_complex<E> ? 2 : 1;  // of a number
+  constexpr int rows = box_rows<E> / 4, eights = box_rows<E> / 8, boxes = Of::stage_boxes;
+  const int outer = threadIdx.x % warp_size / 4, inner = threadIdx.x % 4;
+  const auto vector = [inner](const Vectors<E>& of, std::int64_t number) {
+    return of.data + min(number, of.count - 1) * of.next_vector + inner * of.next_element;
+  };
 #pragma unroll 1
-  for (int b = 0; b < Of::boxes; ++b) {
-    const E *x[rows], *y[2];
-    double sum[2][4] = {};
-#pragma unroll
-    for (int j = 0; j < 2; ++j)
-      y[j] = g.columns.data + min(part.col + 8 * j, g.columns.count - 1) * g.columns.next_vector;
-#pragma unroll
-    for (int i = 0; i < rows; ++i)
-      x[i] = g.rows.data + min(part.row + b * box_rows<E> + i, g.rows.count - 1) * g.rows.next_vector;
+  for (int c = 0; c < Of::C_stages; ++c) {
+    double sum[boxes][eights][parts][4] = {};
     // where a row or column has a NaN nothing else counts
-    const float* const of_rows = g.A.size + part.row + b * box_rows<E>;
     bool counts = false;
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const float both = of_rows[i / doubles] + g.B.size[part.col + 8 * j];
-        counts = counts || both == both;
-        if (both != both) sum[j][i] = both;
-      }
-    const int depth = __any_sync(~0u, counts) ? g.depth : 0;
-    for (int k = 0; k < depth; ++k)
+    for (int b = 0; b < boxes; ++b)
 #pragma unroll
       for (int i = 0; i < rows; ++i)
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-          E a = x[i][k * g.rows.next_element], b = y[j][k * g.columns.next_element];
+          const float both = g.A.size[part.row + (c * boxes + b) * box_rows<E> + i] + g.B.size[part.col + 8 * j];
+          counts = counts || both == both;
+          if (both != both)
+#pragma unroll
+            for (int p = 0; p < parts; ++p) sum[b][i / 2][p][2 * j + i % 2] = both;
+        }
+    const E *x[boxes][eights], *y[2];
+#pragma unroll
+    for (int j = 0; j < 2; ++j) y[j] = vector(g.columns, part.col + 8 * j);
+#pragma unroll
+    for (int b = 0; b < boxes; ++b)
+#pragma unroll
+      for (int h = 0; h < eights; ++h)
+        x[b][h] = vector(g.rows, part.row + (c * boxes + b) * box_rows<E> - rows * inner + outer / 2 * (2 * eights) +
+                                     2 * h + outer % 2);
+    const int depth = __any_sync(~0u, counts) ? g.depth : 0;
+#pragma unroll 2
+    for (int k = inner; k - inner < depth; k += 8) {
+      E a[2][2], of_b[boxes][eights][2];
+      const auto load = [&](E(&to)[2], const E*& from, const Vectors<E>& of) {
+#pragma unroll
+        for (int s = 0; s < 2; ++s) {
+          to[s] = k + 4 * s < depth ? from[4 * s * of.next_element] : E{};
+          if constexpr (is_device_complex<E>)
+            if (of.conjugated) to[s].y = -to[s].y;
+        }
+        from += 8 * of.next_element;
+      };
+#pragma unroll
+      for (int j = 0; j < 2; ++j) load(a[j], y[j], g.columns);
+#pragma unroll
+      for (int b = 0; b < boxes; ++b)
+#pragma unroll
+        for (int h = 0; h < eights; ++h) load(of_b[b][h], x[b][h], g.rows);
+      const auto multiply = [&](double(&to)[4], const E(&right)[2], auto of_left, auto of_right) {
+        multiply_16x8x8(to, of_left(a[0][0]), of_left(a[1][0]), of_left(a[0][1]), of_left(a[1][1]), of_right(right[0]),
+                        of_right(right[1]));
+      };
+      const auto real = [](E z) { return re(z); };
+      const auto imaginary = [](E z) { return im(z); };
+#pragma unroll
+      for (int b = 0; b < boxes; ++b)
+#pragma unroll
+        for (int h = 0; h < eights; ++h) {
+          double(&to)[parts][4] = sum[b][h];
+          multiply(to[0], of_b[b][h], real, real);
           if constexpr (is_device_complex<E>) {
-            if (g.rows.conjugated) a.y = -a.y;
-            if (g.columns.conjugated) b.y = -b.y;
-            sum[j][2 * i] = fma(a.x, b.x, fma(-a.y, b.y, sum[j][2 * i]));
-            sum[j][2 * i + 1] = fma(a.x, b.y, fma(a.y, b.x, sum[j][2 * i + 1]));
-          } else {
-            sum[j][i] = fma(a, b, sum[j][i]);
+            multiply(
+                to[0], of_b[b][h], [](E z) { return -im(z); }, imaginary);
+            multiply(to[1], of_b[b][h], real, imaginary);
+            multiply(to[1], of_b[b][h], imaginary, real);
           }
         }
-    if constexpr (!in_place)
-      if (b % Of::stage_boxes == 0) barrier_wait(at.filled + 8 * stage.number, stage.parity);
+    }
+    if constexpr (!in_place) barrier_wait(at.filled + 8 * stage.number, stage.parity);
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
+    for (int b = 0; b < boxes; ++b)
 #pragma unroll
-      for (int j = 0; j < 2; ++j)
-        part.template add<in_place>(g.alpha, sum[j][2 * half], sum[j][2 * half + 1], b, half, j, stage.number);
-    if constexpr (!in_place)
-      if (b % Of::stage_boxes == Of::stage_boxes - 1) stage_added(at, stage, group, b / Of::stage_boxes);
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          // two rows, or one number's parts
+          double first, second;
+          if constexpr (is_device_complex<E>) {
+            first = sum[b][0][0][2 * j + half];
+            second = sum[b][0][1][2 * j + half];
+          } else {
+            first = sum[b][half][0][2 * j];
+            second = sum[b][half][0][2 * j + 1];
+          }
+          part.template add<in_place>(g.alpha, first, second, c * boxes + b, half, j, stage.number);
+        }
+    if constexpr (!in_place) stage_added(at, stage, group, c);
   }
 }
 

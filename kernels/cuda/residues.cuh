@@ -27,7 +27,7 @@ struct Reduced {
   float* size;
 };
 constexpr int size_step = 4;
-constexpr int most_pieces = 10;  // along the depth
+constexpr int most_pieces = 16;  // along the depth
 constexpr int most_exponent = 400;
 
 /// Pieces that are copied, and multiplied, together; of each plane there are whole stages.
@@ -48,7 +48,13 @@ __host__ __device__ constexpr int all_pieces(int pieces) {
   return size_pieces<E>(pieces) + pieces * ModuliOf<E>::count * ModuliOf<E>::products;
 }
 
-/// Vectors of a block of reduce_kernel, which has a warp for each piece, and elements of a lane, in registers.
+/// Warps of a block of reduce_kernel, at most: one for each piece, or, of deep vectors, for each of as many pieces one after the other.
+constexpr int most_reduce_warps = 10;
+inline int reduce_warps(int pieces) {
+  const int turns = (pieces + most_reduce_warps - 1) / most_reduce_warps;
+  return (pieces + turns - 1) / turns;
+}
+/// Its vectors, and a lane's elements of a piece, in registers.
 template <class E>
 constexpr int reduce_vectors = 4 / ModuliOf<E>::products;
 template <class E>
@@ -78,34 +84,46 @@ __constant__ constexpr Powers<E> powers[2] = {make_powers<E>(true), make_powers<
 
 /// reduce_vectors vectors of op(A) or op(B), a block each. Blocks from first_of_B on are B's.
 template <class E>
-__global__ void __launch_bounds__(most_pieces* warp_size)
-    reduce_kernel(Vectors<E> A, Reduced of_A, int tile_A, Vectors<E> B, Reduced of_B, int tile_B, int depth,
+__global__ void __launch_bounds__(most_reduce_warps* warp_size)
+    reduce_kernel(Vectors<E> A, Reduced of_A, int tile_A, Vectors<E> B, Reduced of_B, int tile_B, int depth, int pieces,
                   int first_of_B) {
   constexpr int parts = ModuliOf<E>::products;  // of an element
   constexpr int reduce_vectors = residues::reduce_vectors<E>, lane_depth = residues::lane_depth<E>;
-  __shared__ double largest_of[most_pieces][reduce_vectors], squares_of[most_pieces][reduce_vectors];
-  __shared__ bool nan_of[most_pieces][reduce_vectors];
+  __shared__ double largest_of[most_reduce_warps][reduce_vectors], squares_of[most_reduce_warps][reduce_vectors];
+  __shared__ bool nan_of[most_reduce_warps][reduce_vectors];
   const bool left = static_cast<int>(blockIdx.x) < first_of_B;
   const Vectors<E> X = left ? A : B;
   const Reduced to = left ? of_A : of_B;
   const int vectors_of_tile = left ? tile_A : tile_B;
-  const int lane = threadIdx.x % warp_size, piece = threadIdx.x / warp_size, pieces = blockDim.x / warp_size;
-  const int v = lane % reduce_vectors, part = lane / reduce_vectors;  // this lane's vector, and its part of the piece
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, warps = blockDim.x / warp_size;
+  const int v = lane % reduce_vectors, part = lane / reduce_vectors;  // this lane's vector, and its part of a piece
   const std::int64_t vector = (blockIdx.x - (left ? 0 : first_of_B)) * std::int64_t(reduce_vectors) + v;
-  const int k0 = piece * depth_bytes + part * lane_depth;
 
   double x[lane_depth][parts];
-  const E* const from = X.data + vector * X.next_vector + k0 * X.next_element;
+  const auto read = [&](int k0) {
+    const E* const from = X.data + vector * X.next_vector + k0 * X.next_element;
 #pragma unroll
-  for (int i = 0; i < lane_depth; ++i) {
-    const E element = vector < X.count && k0 + i < depth ? from[i * X.next_element] : E{};
-    if constexpr (is_device_complex<E>) {
-      x[i][0] = element.x;
-      x[i][1] = X.conjugated ? -element.y : element.y;
-    } else {
-      x[i][0] = element;
+    for (int i = 0; i < lane_depth; ++i) {
+      const E element = vector < X.count && k0 + i < depth ? from[i * X.next_element] : E{};
+      if constexpr (is_device_complex<E>) {
+        x[i][0] = element.x;
+        x[i][1] = X.conjugated ? -element.y : element.y;
+      } else {
+        x[i][0] = element;
+      }
     }
-  }
+  };
+  // step(k) for the lane's elements from k on, one piece after the other
+  bool first_step = true;
+  const auto for_pieces = [&](auto&& step) {
+#pragma unroll 1
+    for (int piece = warp; piece < pieces; piece += warps) {
+      const int k0 = piece * depth_bytes + part * lane_depth;
+      if (first_step || pieces > warps) read(k0);
+      step(k0);
+    }
+    first_step = false;
+  };
   const auto size_of = [&x](int i) {
     if constexpr (is_device_complex<E>)
       return fmax(fabs(x[i][0]), fabs(x[i][1]));
@@ -115,23 +133,25 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
 
   double largest = 0;
   bool nan = false;
+  for_pieces([&](int) {
 #pragma unroll
-  for (int i = 0; i < lane_depth; ++i) {
-    largest = fmax(largest, size_of(i));
+    for (int i = 0; i < lane_depth; ++i) {
+      largest = fmax(largest, size_of(i));
 #pragma unroll
-    for (int c = 0; c < parts; ++c) nan = nan || x[i][c] != x[i][c];
-  }
+      for (int c = 0; c < parts; ++c) nan = nan || x[i][c] != x[i][c];
+    }
+  });
 #pragma unroll
   for (int apart = reduce_vectors; apart < warp_size; apart *= 2) {
     largest = fmax(largest, __shfl_xor_sync(~0u, largest, apart));
     nan = __shfl_xor_sync(~0u, nan, apart) || nan;
   }
   if (part == 0) {
-    largest_of[piece][v] = largest;
-    nan_of[piece][v] = nan;
+    largest_of[warp][v] = largest;
+    nan_of[warp][v] = nan;
   }
   __syncthreads();
-  for (int w = 0; w < pieces; ++w) {
+  for (int w = 0; w < warps; ++w) {
     largest = fmax(largest, largest_of[w][v]);
     nan = nan || nan_of[w][v];
   }
@@ -141,19 +161,19 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
   const double down = regular ? power_of_two(-below) : 0;
 
   double squares = 0;
+  const auto scaled = [&](double element) { return regular ? element * down : 0; };
+  for_pieces([&](int) {
 #pragma unroll
-  for (int i = 0; i < lane_depth; ++i)
+    for (int i = 0; i < lane_depth; ++i)
 #pragma unroll
-    for (int c = 0; c < parts; ++c) {
-      x[i][c] = regular ? x[i][c] * down : 0;
-      squares += x[i][c] * x[i][c];
-    }
+      for (int c = 0; c < parts; ++c) squares += scaled(x[i][c]) * scaled(x[i][c]);
+  });
 #pragma unroll
   for (int apart = reduce_vectors; apart < warp_size; apart *= 2) squares += __shfl_xor_sync(~0u, squares, apart);
-  if (part == 0) squares_of[piece][v] = squares;
+  if (part == 0) squares_of[warp][v] = squares;
   __syncthreads();
   squares = 0;
-  for (int w = 0; w < pieces; ++w) squares += squares_of[w][v];
+  for (int w = 0; w < warps; ++w) squares += squares_of[w][v];
   const double norm = sqrt(squares);
   int exponent = (__double2hiint(norm) >> 20) - 1022;  // norm < 2^exponent
   if (norm * power_of_two(regular ? -exponent : 0) > norm_fraction) ++exponent;
@@ -185,75 +205,81 @@ __global__ void __launch_bounds__(most_pieces* warp_size)
   const float units = regular ? __double2float_rd(size_units / largest) : 0;
   const auto units_of = [&](int i) { return static_cast<std::uint32_t>(__double2float_rd(size_of(i)) * units); };
   const int sizes = size_pieces<E>(pieces) * depth_bytes;
-  if constexpr (lane_depth == 16)
-    *reinterpret_cast<std::uint32_t*>(at(k0 / size_step)) =
-        word(units_of(0), units_of(size_step), units_of(2 * size_step), units_of(3 * size_step));
-  else
-    *reinterpret_cast<std::uint16_t*>(at(k0 / size_step)) =
-        static_cast<std::uint16_t>(word(units_of(0), units_of(size_step), 0, 0));
   static_assert(lane_depth / size_step * size_step == lane_depth && size_step == 4);
-  // nothing behind the last piece
-  for (int k = (pieces * depth_bytes + k0) / size_step; k < sizes; k += pieces * depth_bytes / size_step)
-    for (int i = 0; i < lane_depth / size_step; ++i) at(k)[i] = 0;
-
-  unsigned char* place = at(sizes + k0);
-  auto store_bytes = [&](auto&& byte) {
-    if constexpr (lane_depth == 16)
-      *reinterpret_cast<uint4*>(place) =
-          make_uint4(word(byte(0), byte(1), byte(2), byte(3)), word(byte(4), byte(5), byte(6), byte(7)),
-                     word(byte(8), byte(9), byte(10), byte(11)), word(byte(12), byte(13), byte(14), byte(15)));
-    else
-      *reinterpret_cast<uint2*>(place) =
-          make_uint2(word(byte(0), byte(1), byte(2), byte(3)), word(byte(4), byte(5), byte(6), byte(7)));
-    place += pieces * piece_bytes;
-  };
-
   const double up = power_of_two(norm_bits - exponent);
-  int pairs[lane_depth][parts][digits / 2];  // of digits
+  for_pieces([&](int k0) {
 #pragma unroll
-  for (int i = 0; i < lane_depth; ++i)
+    for (int i = 0; i < lane_depth; ++i)
 #pragma unroll
-    for (int c = 0; c < parts; ++c) {
-      long long rest = __double2ll_rn(x[i][c] * up);
-      int digit[digits];
+      for (int c = 0; c < parts; ++c) x[i][c] = scaled(x[i][c]);
+    if constexpr (lane_depth == 16)
+      *reinterpret_cast<std::uint32_t*>(at(k0 / size_step)) =
+          word(units_of(0), units_of(size_step), units_of(2 * size_step), units_of(3 * size_step));
+    else
+      *reinterpret_cast<std::uint16_t*>(at(k0 / size_step)) =
+          static_cast<std::uint16_t>(word(units_of(0), units_of(size_step), 0, 0));
+    // nothing behind the last piece
+    for (int k = (pieces * depth_bytes + k0) / size_step; k < sizes; k += pieces * depth_bytes / size_step)
+      for (int i = 0; i < lane_depth / size_step; ++i) at(k)[i] = 0;
+
+    unsigned char* place = at(sizes + k0);
+    auto store_bytes = [&](auto&& byte) {
+      if constexpr (lane_depth == 16)
+        *reinterpret_cast<uint4*>(place) =
+            make_uint4(word(byte(0), byte(1), byte(2), byte(3)), word(byte(4), byte(5), byte(6), byte(7)),
+                       word(byte(8), byte(9), byte(10), byte(11)), word(byte(12), byte(13), byte(14), byte(15)));
+      else
+        *reinterpret_cast<uint2*>(place) =
+            make_uint2(word(byte(0), byte(1), byte(2), byte(3)), word(byte(4), byte(5), byte(6), byte(7)));
+      place += pieces * piece_bytes;
+    };
+
+    int pairs[lane_depth][parts][digits / 2];  // of digits
 #pragma unroll
-      for (int d = 0; d < digits - 1; ++d) {
-        constexpr int half = 1 << (digit_bits - 1);
-        rest += half;
-        digit[d] = (static_cast<int>(rest) & (2 * half - 1)) - half;
-        rest >>= digit_bits;
+    for (int i = 0; i < lane_depth; ++i)
+#pragma unroll
+      for (int c = 0; c < parts; ++c) {
+        long long rest = __double2ll_rn(x[i][c] * up);
+        int digit[digits];
+#pragma unroll
+        for (int d = 0; d < digits - 1; ++d) {
+          constexpr int half = 1 << (digit_bits - 1);
+          rest += half;
+          digit[d] = (static_cast<int>(rest) & (2 * half - 1)) - half;
+          rest >>= digit_bits;
+        }
+        digit[digits - 1] = static_cast<int>(rest);
+#pragma unroll
+        for (int d = 0; d < digits; d += 2) pairs[i][c][d / 2] = __byte_perm(digit[d], digit[d + 1], 0x5410);
       }
-      digit[digits - 1] = static_cast<int>(rest);
-#pragma unroll
-      for (int d = 0; d < digits; d += 2) pairs[i][c][d / 2] = __byte_perm(digit[d], digit[d + 1], 0x5410);
-    }
 #pragma unroll 1
-  for (int m = 0; m < ModuliOf<E>::count; ++m) {
-    const Modulus modulus = table<E>.of[m][0];
-    int power[parts];
+    for (int m = 0; m < ModuliOf<E>::count; ++m) {
+      const Modulus modulus = table<E>.of[m][0];
+      int power[parts];
 #pragma unroll
-    for (int c = 0; c < parts; ++c) power[c] = static_cast<int>(powers<E>[left ? 0 : 1].of[m][c]);
-    const auto counts = [&](int i, int c) {
-      return __dp2a_hi(pairs[i][c][1], power[c], __dp2a_lo(pairs[i][c][0], power[c], 0));
-    };
-    const auto remainder = [&](int sum) {
-      const int x[1] = {sum};
-      std::uint32_t less[1];
-      less_multiples(x, modulus, less);
-      return less[0];
-    };
-    if constexpr (is_device_complex<E>) {
-      int difference[lane_depth];
-      store_bytes([&](int i) {
-        const int real = counts(i, 0), imaginary = counts(i, 1);
-        difference[i] = real - imaginary;
-        return remainder(real + imaginary);
-      });
-      store_bytes([&](int i) { return remainder(difference[i]); });
-    } else {
-      store_bytes([&](int i) { return remainder(counts(i, 0)); });
+      for (int c = 0; c < parts; ++c) power[c] = static_cast<int>(powers<E>[left ? 0 : 1].of[m][c]);
+      const auto counts = [&](int i, int c) {
+        return __dp2a_hi(pairs[i][c][1], power[c], __dp2a_lo(pairs[i][c][0], power[c], 0));
+      };
+      const auto remainder = [&](int sum) {
+        const int x[1] = {sum};
+        std::uint32_t less[1];
+        less_multiples(x, modulus, less);
+        return less[0];
+      };
+      if constexpr (is_device_complex<E>) {
+        int difference[lane_depth];
+        store_bytes([&](int i) {
+          const int real = counts(i, 0), imaginary = counts(i, 1);
+          difference[i] = real - imaginary;
+          return remainder(real + imaginary);
+        });
+        store_bytes([&](int i) { return remainder(difference[i]); });
+      } else {
+        store_bytes([&](int i) { return remainder(counts(i, 0)); });
+      }
     }
-  }
+  });
 }
 
 }  // namespace residues

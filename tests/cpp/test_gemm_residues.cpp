@@ -123,6 +123,37 @@ TEST_P(GemmResidues, AsAccurateAsAPlainProduct) {
   });
 }
 
+/// Vectors of more pieces than a block that reduces them has warps: what their last elements are counts as much as what the first are.
+TEST_P(GemmResidues, DeepVectors) {
+  with_type([&]<class T>(T) {
+    for (const std::int64_t k : {1281, 1990, 2500}) {
+      SCOPED_TRACE("depth " + std::to_string(k));
+      Dense<T> A = random<T>(50, k, 1), B = random<T>(k, 70, 2);
+      const Dense<T> C = random<T>(50, 70, 3);
+      for (const std::int64_t p : {std::int64_t(1), k / 2, k - 4, k - 1}) A(3, p) = times_power(A(3, p), 40);
+      A(4, k - 1) = times_power(A(4, k - 1), 450);
+      for (std::int64_t p = 0; p < k; ++p) {
+        B(p, 7) = 0;
+        if (p < k - 100) A(6, p) = 0;
+      }
+      B(k - 1, 9) = times_power(B(k - 1, 9), 20);
+      // behind a large number a plain sum is rounded as often as there are numbers
+      const double bound = std::sqrt(double(k)) * eps<double>;
+      const Dense<T> ours = product(A, B, C, false);
+      EXPECT_LE(errors(A, B, C, ours).largest, bound);
+      for (std::int64_t i = 0; i < 50; ++i) EXPECT_EQ(ours(i, 7), C(i, 7)) << i;
+      A(5, k - 1) = std::numeric_limits<double>::quiet_NaN();
+      Dense<T> others = product(A, B, C, false);
+      for (std::int64_t j = 0; j < 70; ++j) {
+        EXPECT_TRUE(is_nan(others(5, j))) << j;
+        others(5, j) = C(5, j);
+      }
+      for (std::int64_t p = 0; p < k; ++p) A(5, p) = 0;
+      EXPECT_LE(errors(A, B, C, others).largest, bound);
+    }
+  });
+}
+
 TEST_P(GemmResidues, TransposedOperandsAndBothSigns) {
   with_type([&]<class T>(T) {
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {7, 5, 3}, {129, 77, 65}, {200, 130, 150}})
@@ -310,6 +341,40 @@ TEST_P(GemmResidues, InfinitiesAndNaNAsInAPlainProduct) {
           }
         }
       }
+  });
+}
+
+/// C's first rows or columns are there when then() is called, the others as they were; the bits are those of one product.
+TEST_P(GemmResidues, AFirstPart) {
+  with_type([&]<class T>(T) {
+    const std::int64_t m = 1100, n = 900, k = 300;
+    const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3),
+                   all = product(A, B, C, false);
+    const Matrix<T> a = upload(A, q()), b = upload(B, q());
+    for (const Side side : {Side::Left, Side::Right})
+      for (const std::int64_t first : {256, 768})
+        for (const int spared : {0, 16}) {
+          SCOPED_TRACE(std::to_string(first) + (side == Side::Left ? " rows, " : " columns, ") +
+                       std::to_string(spared));
+          const Matrix<T> c = upload(C, q()), then = upload(C, q());
+          if constexpr (cuda_built) {
+            const Storage workspace(cuda::gemm_residues_workspace<T>(m, n, k), q());
+            cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, a, b, c, const_cast<void*>(workspace.data()), q(),
+                                   {spared}, {side, first, [&] { copy<T>(c, then, q()); }});
+          }
+          expect_same(download<T>(c, q()), all, "all of it");
+          const Dense<T> meanwhile = download<T>(then, q());
+          for (std::int64_t j = 0; j < n; ++j)
+            for (std::int64_t i = 0; i < m; ++i)
+              ASSERT_EQ(meanwhile(i, j), (side == Side::Left ? i : j) < first ? all(i, j) : C(i, j)) << i << ", " << j;
+        }
+    const Matrix<T> c = upload(C, q());
+    for (const std::int64_t first : {0, 100, 1280})
+      if constexpr (cuda_built)
+        EXPECT_THROW(
+            cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, a, b, c, nullptr, q(), {}, {Side::Left, first, [] {}}),
+            Error)
+            << first;
   });
 }
 
