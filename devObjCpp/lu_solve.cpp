@@ -1,6 +1,7 @@
 // Solves with the factors of getrf.
 #include "lu_solve.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "blas_checks.hpp"
@@ -20,12 +21,34 @@ constexpr std::int64_t few_least = 512;
 /// How the triangles of an LU are solved, and the memory for it.
 struct Solver {
   ProductsByParts parts;
-  void* few = nullptr;      // trsm_few's, if it is taken
-  void* streams = nullptr;  // of the triangles on the diagonal, if trsm_block is taken
+  void* few = nullptr;       // trsm_few's, if it is taken
+  void* streams = nullptr;   // of the triangles on the diagonal, if trsm_block is taken
+  void* residues = nullptr;  // gemm_residues's, if products are by it
 };
 template <class T>
 std::int64_t stream_bytes(std::int64_t n) {
   return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
+}
+/// Of complex<double>: rows of a triangle that BLAS's trsm solves as a whole, and right-hand sides from which halves are faster.
+constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096;
+/// And right-hand sides, and rows of a part of the solution and of what it changes, from which the product of both is faster by
+/// gemm_residues. (Not of real numbers.)
+constexpr std::int64_t residues_columns = 2048, residues_rows = 768;
+
+/// Rows of the half of a triangle that is solved first: whole triangles of those that are not halved.
+template <class T>
+constexpr std::int64_t triangle_rows = is_complex<T> ? complex_least : cuda::trsm_block_rows;
+template <class T>
+std::int64_t first_half(std::int64_t n) {
+  return (n / 2 + triangle_rows<T> - 1) / triangle_rows<T> * triangle_rows<T>;
+}
+/// The bytes of gemm_residues's workspace, or 0 where no product is by it.
+template <class T>
+std::size_t residues_bytes(Math math, std::int64_t n, std::int64_t right_hand_sides, const Queue& q) {
+  if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+    if (n - first_half<T>(n) >= residues_rows && right_hand_sides >= residues_columns && residues_usable(math, q))
+      return cuda::gemm_residues_workspace<T>(n / 2, right_hand_sides, n);  // for a half, and halves of halves
+  return 0;
 }
 /// Reserves the memory: before anything changes, so that nothing has when there is none.
 template <class T>
@@ -35,31 +58,41 @@ Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queu
       return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
   if constexpr (cuda_built && std::is_same_v<T, double>)
     if (q.on_cuda()) return {{}, nullptr, q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)))};
+  if (const std::size_t bytes = residues_bytes<T>(math, n, right_hand_sides, q); bytes > 0) try {
+      return {{}, nullptr, nullptr, q.workspace(bytes)};
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory) throw;  // plain products will do
+    }
   return {ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q)};
 }
 
-/// Of complex<double>: rows of a triangle that BLAS's trsm solves as a whole, and right-hand sides from which halves are faster.
-constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096;
+/// C -= op(A) B
+template <class T>
+void subtract(Op op, View<T> A, View<T> B, View<T> C, Queue& q, const Solver& solver) {
+  if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+    if (solver.residues != nullptr && std::min(B.rows, C.rows) >= residues_rows)
+      return cuda::gemm_residues<T>(op, Op::NoTrans, -1, A, B, C, solver.residues, q);
+  gemm(op, Op::NoTrans, T(-1), A, B, T(1), C, q);
+}
 
 /// B = op(A)^-1 B, A triangular (letters in trsm's order). In double precision on a GPU by halves, whose products are of great
 /// depth, down to the triangles that trsm_block takes with their `streams`; so complex<double> with many right-hand sides;
 /// else by BLAS's trsm.
 template <class T>
-void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, const unsigned char* streams, View<T> B, Queue& q) {
+void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver,
+                   const unsigned char* streams) {
   if constexpr (cuda_built && sizeof(real_t<T>) == 8)
-    if (q.on_cuda() && (!is_complex<T> || B.cols >= complex_least_columns)) {
-      std::int64_t least = complex_least;
-      if constexpr (!is_complex<T>) least = cuda::trsm_block_rows;
-      const std::int64_t n = A.rows, half = (n / 2 + least - 1) / least * least;
-      if (n > least) {
+    if (q.on_cuda() && (!is_complex<T> || solver.residues != nullptr || B.cols >= complex_least_columns)) {
+      const std::int64_t n = A.rows, half = first_half<T>(n);
+      if (n > triangle_rows<T>) {
         const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
         const Range first = downwards ? Range{0, half} : Range{n - half, n},
                     rest = downwards ? Range{half, n} : Range{0, n - half}, columns{0, B.cols};
-        solve_plainly(uplo, op, diag, A(first, first), streams, B(first, columns), q);
-        if constexpr (!is_complex<T>) streams += half / least * stream_bytes<T>(least);
-        gemm(op, Op::NoTrans, T(-1), op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), T(1),
-             B(rest, columns), q);
-        return solve_plainly(uplo, op, diag, A(rest, rest), streams, B(rest, columns), q);
+        solve_plainly(uplo, op, diag, A(first, first), B(first, columns), q, solver, streams);
+        if constexpr (!is_complex<T>) streams += half / triangle_rows<T> * stream_bytes<T>(triangle_rows<T>);
+        subtract(op, op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), B(rest, columns), q,
+                 solver);
+        return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q, solver, streams);
       }
       if constexpr (!is_complex<T>) return cuda::trsm_block(uplo, op, diag, streams, B, q);
     }
@@ -88,13 +121,13 @@ void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const So
       K.end = rest.begin = left.begin + by_parts_triangle;
     else
       K.begin = rest.end = left.end - by_parts_triangle;
-    solve_plainly(uplo, op, diag, A(K, K), streams, B(K, columns), q);
+    solve_plainly(uplo, op, diag, A(K, K), B(K, columns), q, solver, streams);
     // B(rest) -= op(A)(rest, K) B(K)
     const bool plain = op == Op::NoTrans;
     parts.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
     left = rest;
   }
-  solve_plainly(uplo, op, diag, A(left, left), streams, B(left, columns), q);
+  solve_plainly(uplo, op, diag, A(left, left), B(left, columns), q, solver, streams);
 }
 
 }  // namespace

@@ -37,6 +37,12 @@ inline bool strict_math(Math option) {
   return option == Math::strict || math_in_use() == Math::strict;
 }
 
+/// Whether products may be by gemm_residues.
+inline bool residues_usable(Math math, const Queue& q) {
+  if constexpr (cuda_built) return q.on_cuda() && !strict_math(math) && cuda::gemm_residues_usable(q.device());
+  return false;
+}
+
 /// Products by parts on one queue, or real ones of complex<double>, three or four to a complex one, or two of double precision
 /// for one that is not aligned, or none.
 class ProductsByParts {

@@ -4,6 +4,7 @@
 
 #include "devobj/rng.hpp"
 #include "factor_checks.hpp"
+#include "failing_allocations.hpp"
 #include "products_by_parts.hpp"
 
 namespace devobj::test {
@@ -312,6 +313,69 @@ TEST_P(ProductsByPartsUses, SolutionsAreAsAccurateAsInStrictMath) {
       EXPECT_FALSE(same_bits(fast, strict)) << "both were computed in the same way";
     }
   });
+}
+
+/// Of complex<double> the products of solves with many right-hand sides are by remainders of integers, unless there is no memory for
+/// them: solutions of all sizes are as accurate, and a NaN stays in its column.
+TEST_P(ProductsByPartsUses, SolutionsByResiduesAreAsAccurateAsInStrictMath) {
+  if (type() != Type::complex) return;
+  if (!residues_usable(Math::automatic, q())) GTEST_SKIP() << "skipped: this GPU has no such product";
+  using T = std::complex<double>;
+  const std::int64_t n = 3000, nrhs = 2100;
+  const Dense<T> A = random<T>(n, n, 12);
+  Dense<T> B = random<T>(n, nrhs, 13);
+  for (std::int64_t j = 0; j < nrhs; ++j)
+    for (std::int64_t i = 0; i < n; ++i) B(i, j) *= std::ldexp(1.0, static_cast<int>(j % 7) * 50 - 150);
+  const LuFactors<T> f = factor_lu(A, q(), {Method::native, 0, nullptr, 0, Math::strict});
+  const double norm = one_norm(A);
+  const Matrix<T> device_A = upload(A, q());
+  const auto solved = [&](const Dense<T>& right_hand_sides, Op op, Math math) {
+    Padded<T> LU(f.LU, q()), X(right_hand_sides, q());
+    Padded<std::int32_t> pivots(f.pivots, q());
+    getrs<T>(op, LU, pivots.view(), X, q(), {Method::automatic, 0, nullptr, 0, math});
+    return X.read("X");
+  };
+  // the largest of B - op(A) X's columns relative to ||A|| ||x||, in units of n eps
+  const auto residual_of = [&](Op op, const Dense<T>& X) {
+    const Matrix<T> device_X = upload(X, q()), E = upload(B, q());
+    gemm<T>(op, Op::NoTrans, T(-1), device_A, device_X, T(1), E, q());
+    const Dense<T> error = download<T>(E, q());
+    double worst = 0;
+    for (std::int64_t j = 0; j < nrhs; ++j) worst = larger(worst, column_sum(error, j) / column_sum(X, j));
+    return worst / (norm * double(n) * eps<T>);
+  };
+  for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
+    const Dense<T> fast = solved(B, op, Math::automatic), strict = solved(B, op, Math::strict);
+    const double r = residual_of(op, fast);
+    EXPECT_LE(r, residual_bound);
+    EXPECT_LE(r, 1.5 * residual_of(op, strict) + 0.01) << letters(op);
+    EXPECT_FALSE(same_bits(fast, strict)) << "both were computed in the same way";
+  }
+
+  bool went_without = false;
+  const Dense<T> strict = solved(B, Op::NoTrans, Math::strict);
+  for (int nth = 1; nth <= 4 && !went_without; ++nth) {
+    Padded<T> LU(f.LU, q()), X(B, q());
+    Padded<std::int32_t> pivots(f.pivots, q());
+    q().wait();
+    Queue fresh(Backend::cuda);
+    memory::fail_allocation(nth);
+    try {
+      getrs<T>(Op::NoTrans, LU, pivots.view(), X, fresh);
+      memory::fail_allocation(0);
+      fresh.wait();
+      went_without = same_bits(X.read("X"), strict);
+    } catch (const Error& error) {
+      memory::fail_allocation(0);
+      EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();
+    }
+  }
+  EXPECT_TRUE(went_without);
+
+  B(600, 700) = make<T>(nan<T>);
+  const Dense<T> X = solved(B, Op::NoTrans, Math::automatic);
+  for (std::int64_t j = 0; j < nrhs; ++j)
+    for (std::int64_t i = j == 700 ? n - 1 : 0; i < n; ++i) ASSERT_EQ(is_finite(X(i, j)), j != 700) << i << ", " << j;
 }
 
 /// NaN and infinities reach what they reach in strict math.
