@@ -283,6 +283,24 @@ TEST_P(LuNative, WideBlocks) {
   });
 }
 
+/// Blocks of several panels, also of widths that nothing divides: each column gets the exchanges of every panel behind it once.
+TEST_P(LuNative, BlocksOfSeveralPanels) {
+  with_type([&]<class T>(T) {
+    using Pair = std::pair<std::int64_t, std::int64_t>;
+    for (const auto [m, n] : {Pair{700, 700}, {900, 500}, {400, 650}}) {
+      const Dense<T> A = random<T>(m, n, 31);
+      const LuFactors<T> plain = factor_lu(A, q(), {Method::native});
+      for (const auto [block, inner] : {Pair{256, 32}, {320, 64}, {200, 24}, {100, 1}, {130, 48}, {512, 128}}) {
+        SCOPED_TRACE(shape_name(m, n) + ", blocks of " + std::to_string(block) + ", panels of " +
+                     std::to_string(inner));
+        const LuFactors<T> F = factor_lu(A, q(), {Method::native, block, nullptr, inner});
+        EXPECT_LE(lu_residual(A, F), residual_bound);
+        if (sizeof(real_t<T>) == 8) expect_same(F.pivots, plain.pivots, "pivots");
+      }
+    }
+  });
+}
+
 /// Panels begin before the kernel before them has ended, and what is beside them is sooner or later: always the same bits.
 TEST_P(LuNative, AgainAndAgain) {
   with_type([&]<class T>(T) {
