@@ -232,23 +232,29 @@ class NativeLu {
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
         // the columns first in one product with the others, or beside it
-        const bool in_two = products_.in_two(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
+        const bool first_part =
+            products_.has_first_part(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
         soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
-        if (!in_two) {
+        if (!first_part) {
           update(K, whole(), whole(), columns, soon);
           if (by_rows_) copy_to_place(i + 2, soon);
           soon_updated = soon.record(false);
         }
         exchange_left_now(K, soon);
         left_exchanged = soon.record(false);
-        if (!in_two) {
+        if (!first_part) {
           update(K, whole(), whole(), {columns.end, n_}, q_, true);
           return q_.wait_for(soon_updated);
         }
-        update(K, whole(), whole(), rest, q_, true, {by_rows_ ? Side::Left : Side::Right, columns.size(), [&, i] {
-                                                       if (by_rows_) copy_to_place(i + 2, q_);
-                                                       soon_updated = q_.record(false);
-                                                     }});
+        bool there = false;
+        const auto columns_there = [&] {
+          there = true;
+          if (by_rows_) copy_to_place(i + 2, q_);
+          soon_updated = q_.record(false);
+        };
+        update(K, whole(), whole(), rest, q_, true,
+               {by_rows_ ? Side::Left : Side::Right, columns.size(), columns_there});
+        if (!there) columns_there();
       };
       if (last) return update_rest();
       const Block& next = blocks_[i + 1];

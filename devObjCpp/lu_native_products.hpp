@@ -92,9 +92,9 @@ class LuNativeProducts {
     spared_ = {panel_multiprocessors, places, counts};
   }
 
-  /// Whether of an update of the rest, C with so many columns and rows by a product of this depth, some first columns can be there first
-  /// (subtract's `first`).
-  bool in_two(std::int64_t first, View<T> C, std::int64_t depth) const {
+  /// Whether the product that updates the rest, C as it lies, of this depth, can have that of so many first columns there first, by
+  /// subtract's `first`.
+  bool has_first_part(std::int64_t first, View<T> C, std::int64_t depth) const {
     if constexpr (single) return false;
     return residues_ && first > 0 && first % cuda::gemm_residues_first == 0 && first < (by_rows_ ? C.rows : C.cols) &&
            by_residues(C, depth) && depth <= cuda::gemm_residues_first_most_depth;

@@ -2,6 +2,7 @@
 #include "lu_solve.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "blas_checks.hpp"
@@ -42,13 +43,17 @@ template <class T>
 std::int64_t first_half(std::int64_t n) {
   return (n / 2 + triangle_rows<T> - 1) / triangle_rows<T> * triangle_rows<T>;
 }
-/// The bytes of gemm_residues's workspace, or 0 where no product is by it.
+/// The bytes of gemm_residues's workspace for the product of the halves of n rows, and of halves of halves, or 0 where none is by it.
 template <class T>
-std::size_t residues_bytes(Math math, std::int64_t n, std::int64_t right_hand_sides, const Queue& q) {
-  if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-    if (n - first_half<T>(n) >= residues_rows && right_hand_sides >= residues_columns && residues_usable(math, q))
-      return cuda::gemm_residues_workspace<T>(n / 2, right_hand_sides, n);  // for a half, and halves of halves
-  return 0;
+std::size_t residues_bytes(std::int64_t n, std::int64_t right_hand_sides) {
+  std::size_t bytes = 0;
+  if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>) {
+    const std::int64_t half = first_half<T>(n), rest = n - half;
+    if (n <= triangle_rows<T> || rest < residues_rows || right_hand_sides < residues_columns) return 0;
+    bytes = cuda::gemm_residues_workspace<T>(rest, right_hand_sides, half);
+    for (const std::int64_t part : {half, rest}) bytes = std::max(bytes, residues_bytes<T>(part, right_hand_sides));
+  }
+  return bytes;
 }
 /// Reserves the memory: before anything changes, so that nothing has when there is none.
 template <class T>
@@ -58,7 +63,7 @@ Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queu
       return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
   if constexpr (cuda_built && std::is_same_v<T, double>)
     if (q.on_cuda()) return {{}, nullptr, q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)))};
-  if (const std::size_t bytes = residues_bytes<T>(math, n, right_hand_sides, q); bytes > 0) try {
+  if (const std::size_t bytes = residues_bytes<T>(n, right_hand_sides); bytes > 0 && residues_usable(math, q)) try {
       return {{}, nullptr, nullptr, q.workspace(bytes)};
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory) throw;  // plain products will do
@@ -70,7 +75,8 @@ Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queu
 template <class T>
 void subtract(Op op, View<T> A, View<T> B, View<T> C, Queue& q, const Solver& solver) {
   if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-    if (solver.residues != nullptr && std::min(B.rows, C.rows) >= residues_rows)
+    if (solver.residues != nullptr && std::min(B.rows, C.rows) >= residues_rows &&
+        reinterpret_cast<std::uintptr_t>(C.data) % sizeof(T) == 0)
       return cuda::gemm_residues<T>(op, Op::NoTrans, -1, A, B, C, solver.residues, q);
   gemm(op, Op::NoTrans, T(-1), A, B, T(1), C, q);
 }

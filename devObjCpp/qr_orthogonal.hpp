@@ -41,7 +41,8 @@ template <class T> class BlockReflectors {
   void for_each(std::int64_t count, Vectors vectors, Factors factors, Use use);
   /// C = op(Q) C
   void apply_left(Op op, View<T> C);
-  /// C = Q C where C's first columns, as many as there are reflectors in Q, are those of the unit matrix.
+  /// C = Q C where C's first columns, as many as there are reflectors in Q, are those of the unit matrix, and as many first rows of its
+  /// others are zero.
   void apply_to_unit(View<T> C);
   /// C = C op(Q)
   void apply_right(Op op, View<T> C);

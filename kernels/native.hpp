@@ -12,7 +12,7 @@
 
 namespace devobj::cuda {
 
-/// How lu_panel spreads a panel over the GPU: `blocks` thread blocks, in which lu_panel_threads threads have `rows` rows
+/// How lu_panel spreads a panel over the GPU: `blocks` thread blocks, in which lu_panel_threads threads have up to `rows` rows
 /// of `width` columns in registers each, and others update the columns to the right. In a cluster the blocks talk
 /// through shared memory, otherwise through global memory.
 struct LuPanelShape {
@@ -33,7 +33,7 @@ template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m, bool beside_products = false);
 
 /// What a factored panel does to the rows of the other columns, for its first `rows` rows ("top", at most
-/// lu_panel_max): top row t becomes the old row source[t]; if displaced_to[t] >= 0, the old top row t goes there.
+/// lu_panel_max of one panel): top row t becomes the old row source[t]; if displaced_to[t] >= 0, the old top row t goes there.
 struct RowExchange {
   std::int32_t* source;
   std::int32_t* displaced_to;
@@ -79,7 +79,7 @@ LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, s
 /// The row exchanges of panels whose lists follow each other, of part_rows <= lu_panel_max rows each but the last, one after the other
 /// on A, whose first row is that of the first panel. If there are `firsts`, A's columns are the panels' own: column j gets the
 /// exchanges from the first of these numbers, rows at which panels begin, in rising order, that is larger than j. (exchange_rows)
-inline constexpr std::size_t exchange_rows_firsts = 16;  // at most
+inline constexpr std::size_t exchange_rows_firsts = 32;  // at most
 template <class T>
 void exchange_rows(View<T> A, RowExchange exchange, std::int64_t part_rows, Queue& q,
                    const std::vector<std::int64_t>& firsts = {});
@@ -209,7 +209,7 @@ void project_unaligned(View<double> V, View<double> C, View<double> W, void* wor
 
 /// C += alpha op(A) op(B), alpha 1 or -1, in double precision, real or complex, by products of eight-bit integers, faster than plain
 /// products from a depth of some 768 on, for complex matrices 256. Errors are at most some 2^-45 |A| |B|, as a rule smaller than a plain
-/// product's: where rounding to integers would cost more, which is found out as it multiplies, it is a plain product, a slow one, and so
+/// product's: where rounding to integers would cost more, which is found out as it multiplies, it is a plain product, at half of the speed or less, and so
 /// it is where elements are infinite. Usable where the GPU has Hopper's warp group products. `workspace`, which begins at 16 bytes, holds
 /// gemm_residues_workspace bytes, which do not fall with any of the three sizes. Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II",
 /// 2025. (gemm_residues)

@@ -56,7 +56,8 @@ Reduced reduced_at(unsigned char* memory, std::int64_t vectors, std::int64_t dep
 template <class E>
 constexpr int cluster_rows = Tiles<E>::rows* cluster_blocks;
 static_assert(gemm_residues_first % cluster_rows<double> == 0 &&
-              gemm_residues_first % cluster_rows<cuDoubleComplex> == 0 && gemm_residues_first % tile_cols == 0);
+              gemm_residues_first % cluster_rows<cuDoubleComplex> == 0 && gemm_residues_first % tile_cols == 0 &&
+              gemm_residues_first_most_depth == most_pieces * depth_bytes);
 
 // Clusters' pieces that a block makes before it leaves its multiprocessor to others.
 constexpr int tiles_at_once = 2;
@@ -66,14 +67,14 @@ template <class E>
 struct Operand {
   Reduced reduced;
   Vectors<E> vectors;
-  int tile, pieces;
+  int pieces;  // of each plane
   /// Those from a whole tile on.
   Operand from(std::int64_t first, std::int64_t count) const {
     const std::int64_t bytes = first * all_pieces<E>(pieces) * depth_bytes;
     Vectors<E> some = vectors;
     some.data += first * vectors.next_vector;
     some.count = count;
-    return {{reduced.planes + bytes, reduced.scale + first, reduced.size + first}, some, tile, pieces};
+    return {{reduced.planes + bytes, reduced.scale + first, reduced.size + first}, some, pieces};
   }
 };
 
@@ -131,7 +132,7 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
 
   q.launched(name);
 
-  const Operand<E> left{of_A, of_rows, Of::rows, pieces}, right{of_B, of_columns, tile_cols, pieces};
+  const Operand<E> left{of_A, of_rows, pieces}, right{of_B, of_columns, pieces};
   if (!first.then) return multiply_reduced<T>(alpha, left, right, C, depth, q, spared);
   const bool some_rows = first.side == Side::Left;
   const std::int64_t all = some_rows ? C.rows : C.cols, some = first.vectors;

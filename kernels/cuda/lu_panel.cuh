@@ -165,8 +165,8 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
 
 // From measurements (docs/design-notes.md): one block as long as it is the fastest, then a cluster with as few rows per
 // thread as possible, then the grid, whose barrier is slower but which has all processors.
-// Beside products a cluster of more than one row per thread has all blocks it can, some of them without rows: then those of
-// the panels to come find room where it was.
+// Beside products a cluster of more than one row per thread has all blocks it can: then those of the panels to come find room
+// where it was.
 template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m, bool beside_products) {
   const std::vector<LuPanelShape> shapes = lu_panel_shapes<T>(m);

@@ -92,7 +92,7 @@ struct Panel {
   unsigned char* slots;  // of all blocks, for each turn; where there is no cluster
   unsigned* arrived;     // the grid's barrier counter, zero at the start
   std::int32_t* places;  // gets the multiprocessors of a cluster
-  int block_rows;        // of each block: a multiple of `updating`, which its threads' rows have room for
+  int block_rows;        // of each block: a multiple of `updating`, R * threads at most
   bool keeps_L;          // each block keeps its rows of a sub-panel's L in shared memory
   bool boxes;            // the rest's columns are copied as boxes
 };

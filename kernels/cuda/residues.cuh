@@ -48,7 +48,7 @@ __host__ __device__ constexpr int all_pieces(int pieces) {
   return size_pieces<E>(pieces) + pieces * ModuliOf<E>::count * ModuliOf<E>::products;
 }
 
-/// Warps of a block of reduce_kernel, at most: one for each piece, or, of deep vectors, for each of as many pieces one after the other.
+/// Warps of a block of reduce_kernel: one for each piece, if there are not more than this; else as few turns as that takes.
 constexpr int most_reduce_warps = 10;
 inline int reduce_warps(int pieces) {
   const int turns = (pieces + most_reduce_warps - 1) / most_reduce_warps;

@@ -17,6 +17,7 @@ namespace {
 struct Exchanges {
   std::vector<std::int32_t> source, displaced_to;  // of all parts, from each part's first row on
   std::vector<std::int64_t> order;                 // the old row of each new one
+  std::vector<std::vector<std::int64_t>> parts;    // the same of each part by itself, from its first row on
 
   Exchanges(std::int64_t m, std::int64_t rows, std::int64_t part_rows) : order(m) {
     std::iota(order.begin(), order.end(), 0);
@@ -37,6 +38,7 @@ struct Exchanges {
       std::vector<std::int64_t> next = order;
       for (std::int64_t t = 0; t < m - top; ++t) next[top + t] = order[top + at[t]];
       order = next;
+      parts.push_back(at);
     }
   }
 };
@@ -53,6 +55,7 @@ struct Case {
   std::int64_t m, w, columns;
   std::int64_t exchanged = 0, part_rows = 128;
   bool L_by_rows = false, A_by_rows = false;
+  int beside = 0;
 };
 
 class ExchangeSolve : public Everywhere {
@@ -75,10 +78,11 @@ class ExchangeSolve : public Everywhere {
           const Storage stream(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(c.w, at_once, false)), q());
           cuda::solve_stream_of<T>(c.L_by_rows ? Uplo::Upper : Uplo::Lower, c.L_by_rows ? Op::Trans : Op::NoTrans,
                                    Diag::Unit, l, at_once, false, stream.data(), q());
-          cuda::exchange_solve<T>(l, c.L_by_rows, a, c.A_by_rows, exchange, c.part_rows, stream.data(), q());
+          cuda::exchange_solve<T>(l, c.L_by_rows, a, c.A_by_rows, exchange, c.part_rows, stream.data(), q(), c.beside);
         }
       }
-      if (!streamed) cuda::exchange_solve<T>(l, c.L_by_rows, a, c.A_by_rows, exchange, c.part_rows, nullptr, q());
+      if (!streamed)
+        cuda::exchange_solve<T>(l, c.L_by_rows, a, c.A_by_rows, exchange, c.part_rows, nullptr, q(), c.beside);
     }
     const Dense<T> X = a.read("A");
     return c.A_by_rows ? op_of(as_rows, X) : X;
@@ -153,6 +157,72 @@ TEST_P(ExchangeSolve, SeveralParts) {
   with_type([&]<class T>(T) {
     for (const bool A_by_rows : {false, true})
       for (const std::int64_t columns : {70, 1050}) check<T>({300, 64, columns, 200, 64, false, A_by_rows});
+  });
+}
+
+/// Blocks for a few multiprocessors, where others have work that stays.
+TEST_P(ExchangeSolve, BesideProducts) {
+  with_type([&]<class T>(T) {
+    for (const bool A_by_rows : {false, true})
+      for (const std::int64_t columns : {130, 512, 1001})
+        for (const int beside : {1, 16}) {
+          check<T>({400, 128, columns, 0, 128, A_by_rows, A_by_rows, beside});
+          check<T>({400, 64, columns, 200, 64, false, A_by_rows, beside});
+        }
+  });
+}
+
+/// exchange_rows and exchange_columns for the lists of several panels, and on the panels' own columns.
+TEST_P(ExchangeSolve, RowsAlone) {
+  with_type([&]<class T>(T) {
+    for (const auto [rows, part_rows] :
+         {std::pair<std::int64_t, std::int64_t>{200, 64}, {90, 90}, {33, 5}, {250, 100}}) {
+      const std::int64_t m = 300;
+      SCOPED_TRACE(std::to_string(rows) + " rows, parts of " + std::to_string(part_rows));
+      const Exchanges exchanges(m, rows, part_rows);
+      Dense<std::int32_t> lists(2 * rows, 1);
+      for (std::int64_t t = 0; t < rows; ++t)
+        lists[t] = exchanges.source[t], lists[rows + t] = exchanges.displaced_to[t];
+      const Matrix<std::int32_t> on_device = upload(lists, q());
+      std::int32_t* const first = on_device.view().data;
+      const cuda::RowExchange exchange{first, first + rows, rows};
+      // the old row of row i of a column that gets the exchanges from row `from` on
+      const auto old_row = [&](std::int64_t i, std::int64_t from) {
+        for (auto p = static_cast<std::int64_t>(exchanges.parts.size()) - 1; p >= 0 && p * part_rows >= from; --p)
+          if (i >= p * part_rows) i = p * part_rows + exchanges.parts[p][i - p * part_rows];
+        return i;
+      };
+      const auto expect = [&](const Dense<T>& A, const Dense<T>& X, auto from, const char* what) {
+        for (std::int64_t j = 0; j < A.cols(); ++j)
+          for (std::int64_t i = 0; i < m; ++i)
+            ASSERT_EQ(X(i, j), A(old_row(i, from(j)), j)) << what << " " << i << ", " << j;
+      };
+      const auto all = [](std::int64_t) { return std::int64_t(0); };
+      if constexpr (cuda_built) {
+        const Dense<T> A = random<T>(m, 77, 3);
+        Padded<T> a(A, q()), at(op_of(Op::Trans, A), q());
+        cuda::exchange_rows<T>(a, exchange, part_rows, q());
+        expect(A, a.read("A"), all, "by columns");
+        if (part_rows <= cuda::exchange_columns_max<T>) {
+          cuda::exchange_columns<T>(at, exchange, part_rows, q());
+          expect(A, op_of(Op::Trans, at.read("A")), all, "by rows");
+        }
+        const Dense<T> own = random<T>(m, rows, 4);
+        Padded<T> o(own, q());
+        std::vector<std::int64_t> firsts;
+        for (std::int64_t f = part_rows; f < rows; f += 2 * part_rows) firsts.push_back(f);
+        if (firsts.empty()) continue;
+        cuda::exchange_rows<T>(o, exchange, part_rows, q(), firsts);
+        expect(
+            own, o.read("A"),
+            [&](std::int64_t j) {
+              for (const std::int64_t f : firsts)
+                if (f > j) return f;
+              return rows;
+            },
+            "own columns");
+      }
+    }
   });
 }
 

@@ -347,9 +347,15 @@ TEST_P(GemmResidues, InfinitiesAndNaNAsInAPlainProduct) {
 /// C's first rows or columns are there when then() is called, the others as they were; the bits are those of one product.
 TEST_P(GemmResidues, AFirstPart) {
   with_type([&]<class T>(T) {
-    const std::int64_t m = 1100, n = 900, k = 300;
-    const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3),
-                   all = product(A, B, C, false);
+    const std::int64_t m = is_complex<T> ? 1101 : 1102, n = 900, k = 300;
+    Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2);
+    for (std::int64_t p = 0; p < k; ++p)  // what is not by integers, in the first part and behind it
+      for (const std::int64_t v : {70, 850}) {
+        A(v, p) = times_power(A(v, p), static_cast<int>(-p));
+        B(p, v) = times_power(B(p, v), static_cast<int>(p - k));
+      }
+    const Dense<T> C = random<T>(m, n, 3), all = product(A, B, C, false);
+    EXPECT_LE(errors(A, B, C, all).largest, 2 * eps<double>);
     const Matrix<T> a = upload(A, q()), b = upload(B, q());
     for (const Side side : {Side::Left, Side::Right})
       for (const std::int64_t first : {256, 768})
@@ -375,6 +381,13 @@ TEST_P(GemmResidues, AFirstPart) {
             cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, a, b, c, nullptr, q(), {}, {Side::Left, first, [] {}}),
             Error)
             << first;
+    if constexpr (cuda_built) {
+      const Matrix<T> left(m, 2049, q()), right(2049, n, q());
+      EXPECT_THROW(cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, left, right, c, nullptr, q(), {},
+                                          {Side::Left, 256, [] {}}),
+                   Error)
+          << "too deep";
+    }
   });
 }
 

@@ -62,8 +62,10 @@ TEST_P(LuByResidues, AsGoodAsByPlainProducts) {
     bool usable = false;
     if constexpr (cuda_built) usable = cuda::gemm_residues_usable(q().device());
     if (!usable) GTEST_SKIP() << "skipped: this GPU has no such product";
-    // the first block updates all but the columns of the next two at once; an odd number of rows is aligned where the tests put it
-    const std::int64_t block = is_complex<T> ? 512 : 1024, n = LuNativeProducts<T>::residues_least + 3 * block + 101;
+    // The first block updates all but the columns of the next one at once, those of the block after it first: of complex matrices
+    // column-major, of real ones row-major. An odd number of rows is aligned where the tests put it.
+    const std::int64_t block = is_complex<T> ? 512 : 1024, n = (is_complex<T> ? 2500 : 4096) + 3 * block + 101;
+    ASSERT_GT(n - 2 * block, LuNativeProducts<T>::residues_least);
     const Dense<T> uniform = random<T>(n, n, 31);
     const auto element = [&](int kind, std::int64_t i, std::int64_t j) {
       const T x = uniform(i, j);
