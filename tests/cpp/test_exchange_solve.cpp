@@ -175,8 +175,7 @@ TEST_P(ExchangeSolve, BesideProducts) {
 /// exchange_rows and exchange_columns for the lists of several panels, and on the panels' own columns.
 TEST_P(ExchangeSolve, RowsAlone) {
   with_type([&]<class T>(T) {
-    for (const auto [rows, part_rows] :
-         {std::pair<std::int64_t, std::int64_t>{200, 64}, {90, 90}, {33, 5}, {250, 100}}) {
+    for (auto [rows, part_rows] : {std::pair<std::int64_t, std::int64_t>{200, 64}, {90, 90}, {33, 5}, {250, 100}}) {
       const std::int64_t m = 300;
       SCOPED_TRACE(std::to_string(rows) + " rows, parts of " + std::to_string(part_rows));
       const Exchanges exchanges(m, rows, part_rows);

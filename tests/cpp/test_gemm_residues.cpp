@@ -374,19 +374,16 @@ TEST_P(GemmResidues, AFirstPart) {
             for (std::int64_t i = 0; i < m; ++i)
               ASSERT_EQ(meanwhile(i, j), (side == Side::Left ? i : j) < first ? all(i, j) : C(i, j)) << i << ", " << j;
         }
-    const Matrix<T> c = upload(C, q());
-    for (const std::int64_t first : {0, 100, 1280})
-      if constexpr (cuda_built)
-        EXPECT_THROW(
-            cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, a, b, c, nullptr, q(), {}, {Side::Left, first, [] {}}),
-            Error)
-            << first;
     if constexpr (cuda_built) {
-      const Matrix<T> left(m, 2049, q()), right(2049, n, q());
-      EXPECT_THROW(cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, left, right, c, nullptr, q(), {},
-                                          {Side::Left, 256, [] {}}),
-                   Error)
-          << "too deep";
+      const Matrix<T> c = upload(C, q()), left(m, 2049, q()), right(2049, n, q());
+      const auto refuses = [&](View<T> A, View<T> B, std::int64_t first) {
+        EXPECT_THROW(
+            cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, c, nullptr, q(), {}, {Side::Left, first, [] {}}),
+            Error)
+            << first << ", depth " << A.cols;
+      };
+      for (const std::int64_t first : {0, 100, 1280}) refuses(a, b, first);
+      refuses(left, right, 256);
     }
   });
 }

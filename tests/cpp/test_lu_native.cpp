@@ -287,10 +287,10 @@ TEST_P(LuNative, WideBlocks) {
 TEST_P(LuNative, BlocksOfSeveralPanels) {
   with_type([&]<class T>(T) {
     using Pair = std::pair<std::int64_t, std::int64_t>;
-    for (const auto [m, n] : {Pair{700, 700}, {900, 500}, {400, 650}}) {
+    for (auto [m, n] : {Pair{700, 700}, {900, 500}, {400, 650}}) {
       const Dense<T> A = random<T>(m, n, 31);
       const LuFactors<T> plain = factor_lu(A, q(), {Method::native});
-      for (const auto [block, inner] : {Pair{256, 32}, {320, 64}, {200, 24}, {100, 1}, {130, 48}, {512, 128}}) {
+      for (auto [block, inner] : {Pair{256, 32}, {320, 64}, {200, 24}, {100, 1}, {130, 48}, {512, 128}}) {
         SCOPED_TRACE(shape_name(m, n) + ", blocks of " + std::to_string(block) + ", panels of " +
                      std::to_string(inner));
         const LuFactors<T> F = factor_lu(A, q(), {Method::native, block, nullptr, inner});
