@@ -43,14 +43,19 @@ template <class T>
 std::int64_t first_half(std::int64_t n) {
   return (n / 2 + triangle_rows<T> - 1) / triangle_rows<T> * triangle_rows<T>;
 }
-/// The bytes of gemm_residues's workspace for the product of the halves of n rows, and of halves of halves, or 0 where none is by it.
+template <class T>
+bool residues_pay(Math math, std::int64_t n, std::int64_t right_hand_sides, const Queue& q) {
+  return cuda_built && std::is_same_v<T, std::complex<double>> && right_hand_sides >= residues_columns &&
+         n - first_half<T>(n) >= residues_rows && residues_usable(math, q);
+}
+/// The bytes of gemm_residues's workspace for the product of the halves of n rows, and of halves of halves.
 template <class T>
 std::size_t residues_bytes(std::int64_t n, std::int64_t right_hand_sides) {
   std::size_t bytes = 0;
   if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>) {
+    if (n <= triangle_rows<T>) return 0;
     const std::int64_t half = first_half<T>(n), rest = n - half;
-    if (n <= triangle_rows<T> || rest < residues_rows || right_hand_sides < residues_columns) return 0;
-    bytes = cuda::gemm_residues_workspace<T>(rest, right_hand_sides, half);
+    if (rest >= residues_rows) bytes = cuda::gemm_residues_workspace<T>(rest, right_hand_sides, half);
     for (const std::int64_t part : {half, rest}) bytes = std::max(bytes, residues_bytes<T>(part, right_hand_sides));
   }
   return bytes;
@@ -63,8 +68,8 @@ Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queu
       return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
   if constexpr (cuda_built && std::is_same_v<T, double>)
     if (q.on_cuda()) return {{}, nullptr, q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)))};
-  if (const std::size_t bytes = residues_bytes<T>(n, right_hand_sides); bytes > 0 && residues_usable(math, q)) try {
-      return {{}, nullptr, nullptr, q.workspace(bytes)};
+  if (residues_pay<T>(math, n, right_hand_sides, q)) try {
+      return {{}, nullptr, nullptr, q.workspace(residues_bytes<T>(n, right_hand_sides))};
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory) throw;  // plain products will do
     }

@@ -209,8 +209,8 @@ void project_unaligned(View<double> V, View<double> C, View<double> W, void* wor
 
 /// C += alpha op(A) op(B), alpha 1 or -1, in double precision, real or complex, by products of eight-bit integers, faster than plain
 /// products from a depth of some 768 on, for complex matrices 256. Errors are at most some 2^-45 |A| |B|, as a rule smaller than a plain
-/// product's: where rounding to integers would cost more, which is found out as it multiplies, it is a plain product, at half of the speed or less, and so
-/// it is where elements are infinite. Usable where the GPU has Hopper's warp group products. `workspace`, which begins at 16 bytes, holds
+/// product's: where rounding to integers would cost more, which is found out as it multiplies, it is a plain product, at half of
+/// the speed or less, and so it is where elements are infinite. Usable where the GPU has Hopper's warp group products. `workspace`, which begins at 16 bytes, holds
 /// gemm_residues_workspace bytes, which do not fall with any of the three sizes. Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II",
 /// 2025. (gemm_residues)
 bool gemm_residues_usable(int device);

@@ -173,8 +173,8 @@ __device__ __forceinline__ void add_fractions(const Product<E>& g, const Fractio
   }
 }
 
-/// C += alpha A B for the warp's part, by products of double precision: the tensor cores have C's columns as rows, and of its rows eight at a
-/// time, such that a lane gets its own.
+/// C += alpha A B for the warp's part, by products of double precision: the tensor cores have C's columns as rows, and of its
+/// rows eight at a time, such that a lane gets its own.
 template <bool in_place, class E>
 __device__ __noinline__ void add_plain_product(const Product<E>& g, const LanePart<E>& part, const Places& at,
                                                Stage<E>& stage, std::uint32_t group) {
