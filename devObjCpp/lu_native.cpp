@@ -246,15 +246,12 @@ class NativeLu {
           update(K, whole(), whole(), {columns.end, n_}, q_, true);
           return q_.wait_for(soon_updated);
         }
-        bool there = false;
         const auto columns_there = [&] {
-          there = true;
           if (by_rows_) copy_to_place(i + 2, q_);
           soon_updated = q_.record(false);
         };
         update(K, whole(), whole(), rest, q_, true,
                {by_rows_ ? Side::Left : Side::Right, columns.size(), columns_there});
-        if (!there) columns_there();
       };
       if (last) return update_rest();
       const Block& next = blocks_[i + 1];
@@ -321,7 +318,8 @@ class NativeLu {
   /// The rows of a factored block's columns as its panels right of them exchanged them, but for those with which they have been
   /// updated: of the left half those of the right one, and so on in the right half.
   void exchange_within(const Block& block, const Place& A, Queue& q) {
-    const auto& [K, inner, first_shape, last_shape] = block;
+    const Range K = block.columns;
+    const std::int64_t inner = block.inner;
     std::vector<std::int64_t> firsts;
     for (Range right = K; right.size() > inner; firsts.push_back(right.begin - K.begin))
       right.begin = middle(right, inner);
@@ -441,7 +439,7 @@ class NativeLu {
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
-  const Queue* panels_ = nullptr;
+  const Queue* panels_ = nullptr;  // their queue, during factor()
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
   std::optional<Event> updated_;  // or, if that kernel is early, the end of the one before it
 };

@@ -37,7 +37,7 @@ class LuNativeProducts {
       : A_(A), by_rows_(by_rows), strict_(strict_math(math)) {
     if constexpr (std::is_same_v<T, double>) leave_ = cuda::gemm_overlapped_usable(q.device());
     if constexpr (std::is_same_v<T, std::complex<double>>) leave_ = !strict_ && cuda::gemm_3m_overlapped_possible(A, q);
-    if constexpr (!single) residues_usable_ = leave_ && !strict_ && cuda::gemm_residues_usable(q.device());
+    if constexpr (!single) residues_usable_ = leave_ && residues_usable(math, q);
     if constexpr (single) {
       const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
       slow_ = !strict_ && !cuda::gemm_by_parts_at_full_rate(real, q);
@@ -110,6 +110,8 @@ class LuNativeProducts {
     if constexpr (!single)
       if (of_rest && residues_ && by_residues(C, depth))
         return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared, first);
+    if (first.then)
+      fail(Status::internal_error, "getrf: a product without a first part");  // else it would be waited for too early
     if constexpr (std::is_same_v<T, std::complex<double>>)
       if (of_rest && by_three_ && side >= by_three_least)
         return cuda::gemm_3m_overlapped(-1, A, B, C, workspace_, q, spared);

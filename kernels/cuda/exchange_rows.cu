@@ -4,7 +4,7 @@
 // columns at a time, and writes both when all threads have read. Of a row-major one, given by its transpose, a warp has
 // a few top rows and 32 columns: what it reads and writes is contiguous.
 #include <algorithm>
-#include <climits>
+#include <cstdint>
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/native.hpp"
