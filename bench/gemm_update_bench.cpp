@@ -95,6 +95,14 @@ void measure(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spare
                 flops / us_real / 1e6, us_3m, flops / us_3m / 1e6);
   }
   std::printf("; ratio %.2f; difference %.2g", us_cublas / us, difference);
+  if constexpr (is_complex<T>)
+    if (cuda::gemm_complex_overlapped_possible(A, B, C, q)) {
+      auto by_four = [&](View<T> to) { cuda::gemm_complex_overlapped(-1, A, B, to, q, {spared}); };
+      const double difference_by_four = difference_of(by_four);
+      const double us_by_four = 1000 * median_ms(reps, q, [&] { by_four(C); });
+      std::printf("; with four products %.1f us, %.1f Tflop/s, difference %.2g", us_by_four, flops / us_by_four / 1e6,
+                  difference_by_four);
+    }
   if (cuda::gemm_residues_usable(q.device())) {
     void* const workspace = q.workspace(cuda::gemm_residues_workspace<T>(m, n, k));
     auto by_residues = [&](View<T> to) {

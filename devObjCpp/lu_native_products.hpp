@@ -13,15 +13,17 @@
 namespace devobj {
 
 /// In single precision by parts and, of complex matrices, as real ones, unless math is strict; in double precision, where blocks are
-/// wide and math is not strict, by gemm_residues, else of complex<double> by three real products, or as real ones, of double by
-/// gemm_overlapped; else by cuBLAS. All but cuBLAS's can leave multiprocessors to the panels.
+/// wide and math is not strict, by gemm_residues, else of complex<double> by three real products unless math is strict or there is
+/// little left, by gemm_complex_overlapped then, or as real ones, of double by gemm_overlapped; else by cuBLAS. All but cuBLAS's can
+/// leave multiprocessors to the panels.
 /// For the updates of the rest, on one queue: the workspace serves one product at a time.
 template <class T>
 class LuNativeProducts {
  public:
-  // Rows and columns from which an update in double precision is by gemm_overlapped if it is aligned (else: unaligned_least),
-  // and the depths up to which it is: where its blocks come and go, and, for the update of the rest, where they stay and leave
-  // multiprocessors to the panels, as many as a cluster has: that is the depth of the tables' widest blocks.
+  // Rows and columns from which an update in double precision, real or complex, is by gemm_overlapped or gemm_complex_overlapped
+  // if it is aligned (else: unaligned_least), and the depths up to which real ones are: where its blocks come and go, and, for the
+  // update of the rest, where they stay and leave multiprocessors to the panels, as many as a cluster has: that is the depth of the
+  // tables' widest blocks.
   static constexpr std::int64_t overlapped_least = 1024, overlapped_most_depth = 256,
                                 overlapped_most_depth_staying = 1280;
   // Matrices up to `small` have it for almost all updates of the rest: it is not faster there, but the residual is smaller by a
@@ -36,7 +38,9 @@ class LuNativeProducts {
   LuNativeProducts(View<T> A, bool by_rows, Math math, const Queue& q)
       : A_(A), by_rows_(by_rows), strict_(strict_math(math)) {
     if constexpr (std::is_same_v<T, double>) leave_ = cuda::gemm_overlapped_usable(q.device());
-    if constexpr (std::is_same_v<T, std::complex<double>>) leave_ = !strict_ && cuda::gemm_3m_overlapped_possible(A, q);
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      leave_ =
+          cuda::gemm_complex_overlapped_possible(A, A, A, q) && (strict_ || cuda::gemm_3m_overlapped_possible(A, q));
     if constexpr (!single) residues_usable_ = leave_ && residues_usable(math, q);
     if constexpr (single) {
       const View<float> real(reinterpret_cast<float*>(A.data), A.rows, A.cols, A.ld * std::int64_t(sizeof(T) / 4));
@@ -55,8 +59,11 @@ class LuNativeProducts {
     rows_ = A_.rows - k + rest;
     cols_ = A_.cols - k + rest;
     depth_ = depth;
-    by_three_ = std::is_same_v<T, std::complex<double>> && leave_ && rest >= by_three_least;
-    by_parts_ = !by_three_ && by_parts_pays(rest);
+    if constexpr (std::is_same_v<T, std::complex<double>>) {
+      overlapped_ = leave_ && rest >= overlapped_least;
+      by_three_ = leave_ && !strict_ && rest >= by_three_least;
+    }
+    by_parts_ = !(is_complex<T> && overlapped_) && by_parts_pays(rest);
     if constexpr (std::is_same_v<T, double>) {
       const bool is_small = std::max(A_.rows, A_.cols) <= small, is_aligned = aligned(A_);
       if (is_small) overlapped_least_ = overlapped_least_small;
@@ -112,9 +119,12 @@ class LuNativeProducts {
         return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared, first);
     if (first.then)
       fail(Status::internal_error, "getrf: a product without a first part");  // else it would be waited for too early
-    if constexpr (std::is_same_v<T, std::complex<double>>)
+    if constexpr (std::is_same_v<T, std::complex<double>>) {
       if (of_rest && by_three_ && side >= by_three_least)
         return cuda::gemm_3m_overlapped(-1, A, B, C, workspace_, q, spared);
+      if (of_rest && overlapped_ && side >= overlapped_least)
+        return cuda::gemm_complex_overlapped(-1, A, B, C, q, spared);
+    }
     if (of_rest && by_parts_ && side >= least) {
       if constexpr (std::is_same_v<T, float>)
         return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared);

@@ -1,5 +1,5 @@
-// On a GPU only: gemm_overlapped and project_unaligned, and gemm_3m_overlapped for complex matrices, against a wider precision
-// and against BLAS's product: accuracy, edges of tiles, many tiles, infinities and NaN, places.
+// On a GPU only: gemm_overlapped and project_unaligned, and for complex matrices gemm_3m_overlapped, by three real products, and
+// gemm_complex_overlapped, by four, against a wider precision and against BLAS's product: accuracy, edges of tiles, many tiles, infinities and NaN, places.
 #include <cmath>
 
 #include "factor_checks.hpp"
@@ -12,8 +12,16 @@ namespace {
 /// The workspace has a canary behind it.
 template <class T>
 void overlapped([[maybe_unused]] int alpha, [[maybe_unused]] View<T> A, [[maybe_unused]] View<T> B,
-                [[maybe_unused]] View<T> C, [[maybe_unused]] Queue& q, [[maybe_unused]] cuda::Spared spared) {
+                [[maybe_unused]] View<T> C, [[maybe_unused]] Queue& q, [[maybe_unused]] cuda::Spared spared,
+                [[maybe_unused]] bool by_four) {
   if constexpr (cuda_built) {
+    if constexpr (is_complex<T>)
+      if (by_four) {
+        if (!A.empty()) {
+          ASSERT_TRUE(cuda::gemm_complex_overlapped_possible(A, B, C, q));
+        }
+        return cuda::gemm_complex_overlapped(alpha, A, B, C, q, spared);
+      }
     const auto bytes = is_complex<T> ? cuda::gemm_3m_overlapped_workspace(C.rows, C.cols, A.cols)
                                      : cuda::gemm_overlapped_workspace(C.rows, C.cols, A.cols);
     const auto used = static_cast<std::int64_t>(bytes / 4);
@@ -75,14 +83,19 @@ class Overlapped : public Everywhere {
   template <class F>
   void with_double(F&& test) {
     if (type() == Type::double_precision) return test(double{});
-    if (type() == Type::double_complex) return test(std::complex<double>{});
+    if (type() == Type::double_complex)
+      for (const bool by_four : {false, true}) {
+        SCOPED_TRACE(by_four ? "four products" : "three products");
+        by_four_ = by_four;
+        test(std::complex<double>{});
+      }
   }
   /// C + alpha A B; A, B and C lie within larger matrices.
   template <class T>
   Dense<T> product(const Dense<T>& A, const Dense<T>& B, const Dense<T>& C, int alpha = -1, cuda::Spared spared = {},
                    std::array<Lie, 3> lie = {aligned, aligned, aligned}) {
     const Lying<T> a(A, lie[0], q()), b(B, lie[1], q()), c(C, lie[2], q());
-    overlapped(alpha, a.view(), b.view(), c.view(), q(), spared);
+    overlapped(alpha, a.view(), b.view(), c.view(), q(), spared, by_four_);
     expect_same(a.read(), A, "A");
     expect_same(b.read(), B, "B");
     return c.read();
@@ -95,6 +108,8 @@ class Overlapped : public Everywhere {
     return download<T>(c, q());
   }
 
+  bool by_four() const { return by_four_; }
+
  protected:
   void SetUp() override {
     Everywhere::SetUp();
@@ -102,6 +117,9 @@ class Overlapped : public Everywhere {
       if (!IsSkipped() && !cuda::gemm_overlapped_usable(q().device()))
         GTEST_SKIP() << "skipped: this GPU has another product";
   }
+
+ private:
+  bool by_four_ = false;
 };
 INSTANTIATE_TEST_SUITE_P(On, Overlapped,
                          testing::Combine(testing::Values(places()[2]),
@@ -147,7 +165,7 @@ TEST_P(Overlapped, EmptyProductsChangeNothing) {
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{0, 3, 2}, {3, 0, 2}, {3, 2, 0}}) {
       const Dense<T> C = random<T>(m, n, 1);
       const Matrix<T> a = upload(random<T>(m, k, 2), q()), b = upload(random<T>(k, n, 3), q()), c = upload(C, q());
-      overlapped<T>(-1, a, b, c, q(), {});
+      overlapped<T>(-1, a, b, c, q(), {}, by_four());
       expect_same(download<T>(c, q()), C, "C");
     }
   });
@@ -214,8 +232,11 @@ TEST_P(Overlapped, ProjectionsOfMatricesThatLieAnyhow) {
 /// cuBLAS's product, and the same bits again.
 TEST_P(Overlapped, ManyTiles) {
   with_double([&]<class T>(T) {
-    for (auto [m, n, k] :
-         {std::array<std::int64_t, 3>{4100, 3000, 24}, {2500, 4200, 200}, {1030, 5000, 1024}, {3000, 1, 64}}) {
+    for (auto [m, n, k] : {std::array<std::int64_t, 3>{4100, 3000, 24},
+                           {2500, 4200, 200},
+                           {1030, 5000, 1024},
+                           {3000, 1, 64},
+                           {20000, 64, 64}}) {
       if (is_complex<T>) m /= 2;
       SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
       const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);
@@ -289,14 +310,16 @@ TEST_P(Overlapped, PartsOfDifferentSizes) {
   if (type() != Type::double_complex) GTEST_SKIP() << "skipped: real numbers have no parts";
   using T = std::complex<double>;
   const std::int64_t m = 130, n = 70, k = 50;
-  for (const double re : {1.0, 0x1p-40, 0.0})
-    for (const double im : {1.0, 0x1p-40, 0.0}) {
-      Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2);
-      const Dense<T> C = random<T>(m, n, 3);
-      for (std::int64_t e = 0; e < A.size(); ++e) A[e] = {A[e].real() * re, A[e].imag()};
-      for (std::int64_t e = 0; e < B.size(); ++e) B[e] = {B[e].real(), B[e].imag() * im};
-      expect_product(product(A, B, C), A, B, C);
-    }
+  with_double([&](auto) {
+    for (const double re : {1.0, 0x1p-40, 0.0})
+      for (const double im : {1.0, 0x1p-40, 0.0}) {
+        Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2);
+        const Dense<T> C = random<T>(m, n, 3);
+        for (std::int64_t e = 0; e < A.size(); ++e) A[e] = {A[e].real() * re, A[e].imag()};
+        for (std::int64_t e = 0; e < B.size(); ++e) B[e] = {B[e].real(), B[e].imag() * im};
+        expect_product(product(A, B, C), A, B, C);
+      }
+  });
 }
 
 TEST_P(Overlapped, WhatIsAligned) {
