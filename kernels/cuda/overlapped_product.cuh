@@ -1,5 +1,5 @@
-// What gemm_overlapped and gemm_3m_overlapped are made of: a kernel for C += alpha A B, alpha 1 or -1, on Hopper's tensor
-// cores for double precision, C's way from memory and back beside the products.
+// What gemm_overlapped, gemm_complex_overlapped and gemm_3m_overlapped are made of: a kernel for C += alpha A B, alpha 1 or -1, on
+// Hopper's tensor cores for double precision, C's way from memory and back beside the products.
 //
 // A product of depth k does 2 k operations for the 16 bytes of an element of C that are read and written: up to k = 1024
 // that traffic counts, and a kernel that multiplies, then adds to C, then multiplies again waits for it. Here two groups of
@@ -25,6 +25,7 @@
 //   tile_cols                          columns of a tile, a multiple of 16
 //   depth, stages                      of a piece of the operands; the pieces in a ring
 //   A_bytes, B_bytes                   of a piece, multiples of 1024
+//   products                           of 16 x 8 x 8 for a piece, by a warp
 //   product_registers, copy_registers  for each thread that multiplies, or copies
 //   Operands                           where A and B are, an argument of the kernel
 //   fetch(operands, row, ...)          copies the piece for a tile: the block's half of A's part to both blocks, B's to its own
@@ -55,6 +56,7 @@ constexpr int column_bytes = box_rows * static_cast<int>(sizeof(double));  // of
 
 constexpr int warp_group = 128, groups = 2, warps = warp_group / warp_size;
 constexpr int alignment = 1024;
+constexpr int product_cycles = 32;  // of a product of 16 x 8 x 8, of which each warp scheduler makes one at a time
 // the last warp group has the copying warps
 constexpr int threads = (groups + 1) * warp_group;
 
@@ -77,10 +79,11 @@ constexpr int shared_bytes = groups * ring_bytes<Product> + C_bytes<Product> + a
 struct Update {
   ProductTiles tiles;
   Block<double> C;
-  int sign;  // of alpha: the bit to be changed in a number's upper half, or none
-  int pieces;     // of the operands, along the depth
-  bool streamed;  // C, which is too large to stay in the L2 cache
-  SparedPlaces spared;
+  int sign;               // of alpha: the bit to be changed in a number's upper half, or none
+  int pieces;             // of the operands, along the depth
+  bool streamed = false;  // C, which is too large to stay in the L2 cache
+  int stagger = 0;        // cycles from the first cluster's beginning to the last one's
+  SparedPlaces spared = {};
 };
 
 /// A group's ring in shared memory, by its addresses: a stage is filled when its bytes are there, and empty when the
@@ -93,6 +96,19 @@ struct Ring {
 struct TileOfC {
   std::uint32_t memory, filled, read;
 };
+
+/// Blocks that stay to the end begin one after the other: else all of them would read and store C at the same times, and the
+/// few memory accesses of what runs beside them would wait for these.
+__device__ inline void begin_later(const Update& g, int cluster) {
+  constexpr int shares = 64, apart = 37;  // clusters beside each other are far apart in time
+  const auto cycles = [] {
+    std::uint32_t low_bits;
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(low_bits));
+    return low_bits;
+  };
+  const std::uint32_t begin = cycles(), wait = cluster * apart % shares * (g.stagger / shares);
+  while (cycles() - begin < wait) __nanosleep(100);
+}
 
 template <class Product>
 __device__ void fetch_operands(const Update& g, const typename Product::Operands& operands, const Ring& ring,
@@ -261,6 +277,7 @@ __global__ void __launch_bounds__(threads, 1)
     leave_registers<Product::copy_registers>();
     const int copier = threadIdx.x / warp_size - groups * warps;
     if (threadIdx.x % warp_size == 0) {
+      begin_later(g, cluster);
       if (copier < groups)
         fetch_operands<Product>(g, operands, ring_of(copier), TilesOfBlock(g.tiles, cluster, rank, copier, groups), rank);
       else if (copier == groups)
@@ -307,12 +324,14 @@ void launch(const char* routine, int alpha, const typename Product::Operands& op
   const ProductTiles tiles = product_tiles(routine, ceil_div(C.rows, tile_rows), ceil_div(C.cols, Product::tile_cols),
                                            blocks_beside, (processors - kept) / blocks_beside, at_once);
   const bool avoids = kept > 0 && spared.places != nullptr && tiles.clusters() == tiles.turn;
-  const Update g{tiles,
-                 block_of(C),
-                 alpha < 0 ? INT32_MIN : 0,
-                 static_cast<int>(pieces),
-                 outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device()),
-                 {avoids ? spared.places : nullptr, spared.counts}};
+  Update g{tiles, block_of(C), alpha < 0 ? INT32_MIN : 0, static_cast<int>(pieces)};
+  g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device());
+  g.spared = {avoids ? spared.places : nullptr, spared.counts};
+  if (kept > 0) {
+    // the time of two tiles, but of an eighth of a block's at most
+    const std::int64_t cycles = pieces * (Product::products * product_cycles) * std::min(16, tiles.per_cluster) / 8;
+    g.stagger = static_cast<int>(std::min<std::int64_t>(cycles, INT32_MAX / 2));
+  }
   const std::int64_t clusters = avoids ? processors / blocks_beside : tiles.clusters();
   const CUtensorMap map_C = tensor_map(routine, C, box_rows, Product::tile_cols);
   constexpr int bytes = shared_bytes<Product>;
