@@ -232,11 +232,9 @@ TEST_P(Overlapped, ProjectionsOfMatricesThatLieAnyhow) {
 /// cuBLAS's product, and the same bits again.
 TEST_P(Overlapped, ManyTiles) {
   with_double([&]<class T>(T) {
-    for (auto [m, n, k] : {std::array<std::int64_t, 3>{4100, 3000, 24},
-                           {2500, 4200, 200},
-                           {1030, 5000, 1024},
-                           {3000, 1, 64},
-                           {20000, 64, 64}}) {
+    for (auto [m, n, k] :
+         {std::array<std::int64_t, 3>{4100, 3000, 24}, {2500, 4200, 200}, {1030, 5000, 1024}, {3000, 1, 64}}) {
+      if (by_four() && k == 200) continue;  // which takes long on the host
       if (is_complex<T>) m /= 2;
       SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
       const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);
@@ -254,8 +252,10 @@ TEST_P(Overlapped, ManyTiles) {
           expect_close_to_ours(result, "of matrices that lie otherwise");
           expect_same(product(A, B, C, -1, {16}, {lie, lie, lie}), result, "on fewer multiprocessors");
         }
-      for (const int spared : {1, 16, 1000})
+      for (const int spared : {16, 1, 1000}) {
         expect_same(product(A, B, C, -1, {spared}), ours, "on fewer multiprocessors");
+        if (by_four()) break;
+      }
       beside_given_multiprocessors(q(), n > 1, [&](cuda::Spared spared, const std::string& what) {
         expect_same(product(A, B, C, -1, spared), ours, what);
       });
