@@ -185,9 +185,12 @@ TEST_P(LuNative, UpdatesBesideThePanels) {
                               : Shapes{{2700, 2800}, {2800, 2700}};
     for (auto [m, n] : shapes) {
       const Dense<T> A = random<T>(m, n, 14);
+      LuOptions strict{Method::native, 0};
+      strict.math = Math::strict;
       for (const LuOptions& options : {LuOptions{Method::native, 0}, LuOptions{Method::native, 256, nullptr, 64},
-                                       LuOptions{Method::native, 512, nullptr, 128}}) {
-        SCOPED_TRACE(shape_name(m, n) + ", blocks of " + std::to_string(options.block));
+                                       LuOptions{Method::native, 512, nullptr, 128}, strict}) {
+        SCOPED_TRACE(shape_name(m, n) + ", blocks of " + std::to_string(options.block) +
+                     (options.math == Math::strict ? ", strict" : ""));
         const LuFactors<T> f = factor_lu(A, q(), options), again = factor_lu(A, q(), options);
         EXPECT_LE(lu_residual(A, f), 1);
         EXPECT_TRUE(pivots_in_range(f));
