@@ -1,5 +1,6 @@
 // Rates of C -= A B in double precision, real or complex, for tuning: the library's kernels that add to C beside their
-// products, on all multiprocessors or without the spared ones, and cuBLAS's product (complex matrices also as real ones);
+// products, on all multiprocessors or without the spared ones, and cuBLAS's product (complex matrices also as real ones, and
+// by our kernel with four real products);
 // the largest difference of both results in units of sqrt(depth) eps.
 //
 //   gemm-update-bench [m x n,...=8192x8192,...] [k=64,...] [reps=7] [spared=0] [types=d]

@@ -12,10 +12,10 @@
 
 namespace devobj {
 
-/// In single precision by parts and, of complex matrices, as real ones, unless math is strict; in double precision, where blocks are
-/// wide and math is not strict, by gemm_residues, else of complex<double> by three real products unless math is strict or there is
-/// little left, by gemm_complex_overlapped then, or as real ones, of double by gemm_overlapped; else by cuBLAS. All but cuBLAS's can
-/// leave multiprocessors to the panels.
+/// In single precision by parts and, of complex matrices, as real ones, unless math is strict. In double precision, where blocks are
+/// wide and math is not strict, by gemm_residues; else of complex<double> by three real products, with strict math or where little
+/// is left by four (gemm_complex_overlapped), and as real ones if the GPU has neither; else of double by gemm_overlapped. All others
+/// by cuBLAS. All but cuBLAS's, to which complex<double> as real belongs, can leave multiprocessors to the panels.
 /// For the updates of the rest, on one queue: the workspace serves one product at a time.
 template <class T>
 class LuNativeProducts {
@@ -32,6 +32,7 @@ class LuNativeProducts {
   // Rows and columns, and depths, from which an update of the rest that is aligned is by gemm_residues.
   static constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096,
                                 residues_least_depth = is_complex<T> ? 384 : 768;
+  static_assert(!is_complex<T> || residues_least >= by_three_least);  // workspace_bytes
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
 
   /// Of the LU of A, which is row-major meanwhile if `by_rows`.
@@ -165,7 +166,8 @@ class LuNativeProducts {
   std::int64_t rows_ = 0, cols_ = 0, depth_ = 0;  // of the largest product
   bool by_three_ = false, by_parts_ = false, wants_copy_ = false;
   bool residues_usable_ = false, residues_ = false;
-  bool overlapped_ = false, overlapped_copies_ = false;  // gemm_overlapped is used; has the workspace for copies
+  bool overlapped_ = false,
+       overlapped_copies_ = false;  // it, or gemm_complex_overlapped, is used; it has the workspace for copies
   std::int64_t overlapped_least_ = overlapped_least;
   void* workspace_ = nullptr;
   cuda::Spared spared_;

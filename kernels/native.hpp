@@ -199,7 +199,8 @@ bool gemm_overlapped_aligned(View<double> A, View<double> B, View<double> C);
 std::size_t gemm_overlapped_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
                      Spared spared = {});
-/// The same for complex matrices that begin at multiples of 16 bytes. (gemm_complex_overlapped)
+/// C += alpha A B for complex matrices that begin at multiples of 16 bytes, alpha 1 or -1, by four real products in a kernel like
+/// gemm_overlapped's: the sums of a plain product, without workspace. (gemm_complex_overlapped)
 bool gemm_complex_overlapped_possible(View<std::complex<double>> A, View<std::complex<double>> B,
                                       View<std::complex<double>> C, const Queue& q);
 void gemm_complex_overlapped(int alpha, View<std::complex<double>> A, View<std::complex<double>> B,

@@ -11,7 +11,7 @@
 //      +------------+------------+           warps 0 to 3    tiles of C, every other one of the block's
 //  128 |  block 0   |  block 1   |           warps 4 to 7    the tiles between
 // rows |            |            |           warps 8, 9      have the operands of the first, the second group copied into
-//      +------------+------------+                           a ring of shared memory of its own, in pieces of depth 16
+//      +------------+------------+                           a ring of shared memory of its own, in pieces of its depth
 //                                            warp 10         has the next tile of C copied as soon as one has been read
 //
 // Two blocks, a cluster, have the same rows: each fetches half of A's for both.
@@ -100,6 +100,7 @@ struct TileOfC {
 /// Blocks that stay to the end begin one after the other: else all of them would read and store C at the same times, and the
 /// few memory accesses of what runs beside them would wait for these.
 __device__ inline void begin_later(const Update& g, int cluster) {
+  if (cluster >= g.tiles.turn) return;    // has nothing to do, and leaves at once
   constexpr int shares = 64, apart = 37;  // clusters beside each other are far apart in time
   const auto cycles = [] {
     std::uint32_t low_bits;
@@ -277,7 +278,7 @@ __global__ void __launch_bounds__(threads, 1)
     leave_registers<Product::copy_registers>();
     const int copier = threadIdx.x / warp_size - groups * warps;
     if (threadIdx.x % warp_size == 0) {
-      begin_later(g, cluster);
+      if (copier <= groups) begin_later(g, cluster);
       if (copier < groups)
         fetch_operands<Product>(g, operands, ring_of(copier), TilesOfBlock(g.tiles, cluster, rank, copier, groups), rank);
       else if (copier == groups)

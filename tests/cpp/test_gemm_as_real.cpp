@@ -183,7 +183,7 @@ TEST_P(AsReal, LuIsAsAccurateAsLapacks) {
   });
 }
 
-/// Strict math: plain products in single precision, four real products to one in double precision.
+/// Strict math: plain products in single precision, four real products to one in double precision, on Hopper not as real ones.
 TEST_P(AsReal, StrictMathIsAnotherProduct) {
   with_complex([&]<class T>(T) {
     const std::int64_t n = 2300;
@@ -203,7 +203,8 @@ TEST_P(AsReal, StrictMathIsAnotherProduct) {
   });
 }
 
-/// Square and large: row-major meanwhile, so that U^T is what is written out.
+/// Square and large: row-major meanwhile, so that U^T is what is written out. (In double precision on GPUs other than Hopper; there
+/// it is multiplied as it lies.)
 TEST_P(AsReal, ALargeSquareMatrix) {
   with_complex([&]<class T>(T) {
     const std::int64_t n = 6101;

@@ -182,6 +182,8 @@ TEST_P(LuNative, UpdatesBesideThePanels) {
     using Shapes = std::vector<std::pair<std::int64_t, std::int64_t>>;
     const Shapes shapes = std::is_same_v<T, double>
                               ? Shapes{{2500, 2600}, {2600, 2500}, {4000, 4000}, {4501, 4400}, {4400, 4501}}
+                          : std::is_same_v<T, std::complex<double>>
+                              ? Shapes{{1700, 1600}, {1300, 3000}, {3000, 1300}, {2700, 2800}, {2800, 2700}}
                               : Shapes{{2700, 2800}, {2800, 2700}};
     for (auto [m, n] : shapes) {
       const Dense<T> A = random<T>(m, n, 14);

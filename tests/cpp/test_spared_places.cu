@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <complex>
 #include <thread>
 
 #include "kernels/native.hpp"
@@ -43,8 +44,9 @@ class SparedPlaces : public Everywhere {
  protected:
   /// The test with each kernel that there is for the type.
   template <class F>
-  void with_real(F&& test) {
+  void with_each_kernel(F&& test) {
     if (type() == Type::real) return test(float{});
+    if (type() == Type::double_complex) return test(std::complex<double>{});
     for (const bool by_residues : {false, true}) {
       SCOPED_TRACE(by_residues ? "by residues" : "by products of double precision");
       by_residues_ = by_residues;
@@ -58,6 +60,8 @@ class SparedPlaces : public Everywhere {
       by_residues_
           ? cuda::gemm_residues<double>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared)
           : cuda::gemm_overlapped(-1, A, B, C, nullptr, q(), spared);
+    else if constexpr (std::is_same_v<T, std::complex<double>>)
+      cuda::gemm_complex_overlapped(-1, A, B, C, q(), spared);
     else
       cuda::gemm_three_fp16(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared);
   }
@@ -69,6 +73,8 @@ class SparedPlaces : public Everywhere {
       if (!by_residues_) return cuda::gemm_overlapped_usable(q().device());
       if (!cuda::gemm_residues_usable(q().device())) return false;
       bytes = cuda::gemm_residues_workspace<double>(rows, cols, depth);
+    } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+      return cuda::gemm_complex_overlapped_possible(A, A, C, q());
     } else {
       if (!cuda::gemm_three_fp16_usable()) return false;
       bytes = cuda::gemm_three_fp16_workspace(rows, cols, depth);
@@ -83,11 +89,11 @@ class SparedPlaces : public Everywhere {
 };
 INSTANTIATE_TEST_SUITE_P(On, SparedPlaces,
                          testing::Combine(testing::Values(places()[2]),
-                                          testing::Values(Type::real, Type::double_precision)),
+                                          testing::Values(Type::real, Type::double_precision, Type::double_complex)),
                          instance_name);
 
 TEST_P(SparedPlaces, AProductOnTheMultiprocessorsThatItIsToAvoid) {
-  with_real([&]<class T>(T) {
+  with_each_kernel([&]<class T>(T) {
     const int device = q().device();
     int processors = 0, bytes = 0;
     ASSERT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
@@ -126,12 +132,12 @@ TEST_P(SparedPlaces, AProductOnTheMultiprocessorsThatItIsToAvoid) {
 }
 
 TEST_P(SparedPlaces, OthersFindRoomThere) {
-  with_real([&]<class T>(T) {
+  with_each_kernel([&]<class T>(T) {
     int bytes = 0;
     ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, q().device()));
     ASSERT_CUDA(cudaFuncSetAttribute(locate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     // a product of a millisecond or more
-    const std::int64_t n = std::is_same_v<T, double> ? 8000 : 12000, k = 512;
+    const std::int64_t n = sizeof(T) == 4 ? 12000 : sizeof(T) == 8 ? 8000 : 5000, k = 512;
     const Matrix<T> A(n, k, q()), B(k, n, q()), C(n, n, q());
     if (!usable(A, C)) GTEST_SKIP() << "skipped: on this GPU cuBLAS makes the products";
     for (const Matrix<T>* X : {&A, &B, &C}) laset<T>(Uplo::General, T(0), T(0), *X, q());
