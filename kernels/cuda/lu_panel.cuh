@@ -65,8 +65,8 @@ struct Launch {
     const std::size_t of_rest = RestMemory<E, W>::bytes(p.A.cols, p.boxes), with_L = of_rest + KeptL<E, W, R>::bytes;
     // (a single block is not faster with it)
     p.keeps_L = shape.keeps_L && KeptL<E, W, R>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
-    // as many for each block as for the others
-    p.block_rows = static_cast<int>(whole(ceil_div(p.A.rows, std::int64_t(shape.blocks)), updating));
+    p.block_rows =
+        even_rows<E> ? static_cast<int>(whole(ceil_div(p.A.rows, std::int64_t(shape.blocks)), updating)) : R * threads;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(shape.blocks);
     config.blockDim = dim3(all_threads);

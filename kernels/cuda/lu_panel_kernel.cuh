@@ -68,10 +68,10 @@ struct Elimination {
         nb(static_cast<int>(panel.A.cols)),
         lane(kept(threadIdx.x % warp_size)),
         warp(kept(threadIdx.x / warp_size)),
-        first_row(kept(blocks.rank * panel.block_rows + static_cast<int>(threadIdx.x))) {
+        first_row(kept(blocks.rank * block_rows<E, R>(panel) + static_cast<int>(threadIdx.x))) {
 #pragma unroll
     for (int r = 0; r < R; ++r)
-      position[r] = static_cast<int>(threadIdx.x) + r * threads < p.block_rows && row(r) < m ? row(r) : -1;
+      position[r] = static_cast<int>(threadIdx.x) + r * threads < block_rows<E, R>(p) && row(r) < m ? row(r) : -1;
     L_at = &p.A(row(0), 0);
     U_at = p.U + lane;
   }
@@ -272,7 +272,7 @@ struct Elimination {
     constexpr int deep = 4, steps = W / deep, wide = W / 8;
     // kept: else what follows from them would fill registers during the elimination
     const int outer = kept(lane / deep), inner = kept(lane % deep);
-    const int top = first_row - lane + outer, end = min(m, (link.rank + 1) * p.block_rows);
+    const int top = first_row - lane + outer, end = even_rows<E> ? min(m, (link.rank + 1) * p.block_rows) : m;
     const E* from = L_at + (outer - lane) + 2 * inner * p.A.ld;
     double x[R][2][wide][4];
 #pragma unroll

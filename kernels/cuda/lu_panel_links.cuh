@@ -97,6 +97,15 @@ struct Panel {
   bool boxes;            // the rest's columns are copied as boxes
 };
 
+/// Whether all blocks have as many rows, and not as many as their threads have room for, but for the last: not in double precision,
+/// where rows of which the compiler does not know how many they are would be more than the registers of two to a thread have room for.
+template <class E>
+constexpr bool even_rows = !std::is_same_v<E, double>;
+template <class E, int R>
+__device__ int block_rows(const Panel<E>& p) {
+  return even_rows<E> ? p.block_rows : R * threads;
+}
+
 /// The pivots of a sub-panel whose rows the other team loads before all have been chosen; none where it has no time to spare or
 /// nothing to wait for (docs/design-notes.md): for complex<double>, with more than two rows per thread, in a single block but
 /// for float; nor in a grid, which has no barrier for it.

@@ -125,8 +125,8 @@ struct RestUpdate {
   __device__ void send_L11(int c0) {
     const int k = kept(thread % W);  // else the addresses that follow from it would fill registers meanwhile
     for (int i = begin; i < end; ++i) {
-      const int row = shared.source[c0 + i] - link.rank * p.block_rows;
-      if (row < 0 || row >= p.block_rows || k >= i) continue;
+      const int row = shared.source[c0 + i] - link.rank * block_rows<E, R>(p);
+      if (row < 0 || row >= block_rows<E, R>(p) || k >= i) continue;
       const E l = Kept::column(k)[row];
       for (int to = thread / W; to < link.blocks; to += updating / W) link.send_L11(&shared.L11[k][i], l, to);
     }
@@ -183,7 +183,7 @@ struct RestUpdate {
     const std::int64_t ld = p.A.ld, next_group = Tile::columns * ld;
     const int column = Tile::column(thread);
 #pragma unroll 1
-    for (int pass = 0; pass < p.block_rows / updating; ++pass) {
+    for (int pass = 0; pass < block_rows<E, R>(p) / updating; ++pass) {
       const int top = pass * updating + Tile::row(thread);  // of the thread's rows, within the block
       bool here[Tile::rows];
 #pragma unroll
@@ -191,7 +191,7 @@ struct RestUpdate {
         const int row = top + i * Tile::row_step;
         here[i] = shared.live[c0 / W % 2][row / warp_size] >> row % warp_size & 1;
       }
-      E* const L = &p.A(link.rank * p.block_rows + top, c0);
+      E* const L = &p.A(link.rank * block_rows<E, R>(p) + top, c0);
       // act(e, element) for the thread's elements of a group, which begins at `group` and is followed by `left` columns
       const auto each = [&](E* group, int left, auto act) {
 #pragma unroll
@@ -242,7 +242,7 @@ struct RestUpdate {
     link.opened(p);
     if constexpr (can_copy_boxes)
       if (p.boxes) {
-        Boxes boxes(p.A, map, memory, link.rank * p.block_rows, p.block_rows, thread);
+        Boxes boxes(p.A, map, memory, link.rank * block_rows<E, R>(p), block_rows<E, R>(p), thread);
         boxes.copy_ahead(2 * W);
         return run([&](int c0) { boxes.template update<few_registers>(c0, shared.live[c0 / W % 2], U12); });
       }
