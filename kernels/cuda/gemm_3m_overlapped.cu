@@ -26,7 +26,7 @@ class ThreeProducts {
   static constexpr int pieces_apart = 4;
   // of 384 threads with 168 registers at the launch
   static constexpr int product_registers = 232, copy_registers = 40;
-  static constexpr int eights = tile_cols / warps_wide / 8, products = real_products * warp_boxes / 2 * eights;
+  static constexpr int eights = tile_cols / warps_wide / 8;
   // 16 bytes of every lane; of 16 rows of A these are two, of 8 columns of B one
   static constexpr int lanes_bytes = warp_size * 16;
   // complex rows of a tile, and the sixteens of them

@@ -24,7 +24,7 @@ class RealProduct {
   static constexpr int A_bytes = boxes * box_bytes, B_bytes = tile_cols * column_bytes;
   // of 384 threads with 168 registers at the launch
   static constexpr int product_registers = 232, copy_registers = 40;
-  static constexpr int eights = tile_cols / warps_wide / 8, products = 2 * warp_boxes * eights;
+  static constexpr int eights = tile_cols / warps_wide / 8;
 
   struct Operands {
     CUtensorMap A, B;

@@ -25,7 +25,6 @@
 //   tile_cols                          columns of a tile, a multiple of 16
 //   depth, stages                      of a piece of the operands; the pieces in a ring
 //   A_bytes, B_bytes                   of a piece, multiples of 1024
-//   products                           of 16 x 8 x 8 for a piece, by a warp
 //   product_registers, copy_registers  for each thread that multiplies, or copies
 //   Operands                           where A and B are, an argument of the kernel
 //   fetch(operands, row, ...)          copies the piece for a tile: the block's half of A's part to both blocks, B's to its own
@@ -56,7 +55,6 @@ constexpr int column_bytes = box_rows * static_cast<int>(sizeof(double));  // of
 
 constexpr int warp_group = 128, groups = 2, warps = warp_group / warp_size;
 constexpr int alignment = 1024;
-constexpr int product_cycles = 32;  // of a product of 16 x 8 x 8, of which each warp scheduler makes one at a time
 // the last warp group has the copying warps
 constexpr int threads = (groups + 1) * warp_group;
 
@@ -79,11 +77,10 @@ constexpr int shared_bytes = groups * ring_bytes<Product> + C_bytes<Product> + a
 struct Update {
   ProductTiles tiles;
   Block<double> C;
-  int sign;               // of alpha: the bit to be changed in a number's upper half, or none
-  int pieces;             // of the operands, along the depth
-  bool streamed = false;  // C, which is too large to stay in the L2 cache
-  int stagger = 0;        // cycles from the first cluster's beginning to the last one's
-  SparedPlaces spared = {};
+  int sign;  // of alpha: the bit to be changed in a number's upper half, or none
+  int pieces;     // of the operands, along the depth
+  bool streamed;  // C, which is too large to stay in the L2 cache
+  SparedPlaces spared;
 };
 
 /// A group's ring in shared memory, by its addresses: a stage is filled when its bytes are there, and empty when the
@@ -96,20 +93,6 @@ struct Ring {
 struct TileOfC {
   std::uint32_t memory, filled, read;
 };
-
-/// Blocks that stay to the end begin one after the other: else all of them would read and store C at the same times, and the
-/// few memory accesses of what runs beside them would wait for these.
-__device__ inline void begin_later(const Update& g, int cluster) {
-  if (cluster >= g.tiles.turn) return;    // has nothing to do, and leaves at once
-  constexpr int shares = 64, apart = 37;  // clusters beside each other are far apart in time
-  const auto cycles = [] {
-    std::uint32_t low_bits;
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(low_bits));
-    return low_bits;
-  };
-  const std::uint32_t begin = cycles(), wait = cluster * apart % shares * (g.stagger / shares);
-  while (cycles() - begin < wait) __nanosleep(100);
-}
 
 template <class Product>
 __device__ void fetch_operands(const Update& g, const typename Product::Operands& operands, const Ring& ring,
@@ -278,7 +261,6 @@ __global__ void __launch_bounds__(threads, 1)
     leave_registers<Product::copy_registers>();
     const int copier = threadIdx.x / warp_size - groups * warps;
     if (threadIdx.x % warp_size == 0) {
-      if (copier <= groups) begin_later(g, cluster);
       if (copier < groups)
         fetch_operands<Product>(g, operands, ring_of(copier), TilesOfBlock(g.tiles, cluster, rank, copier, groups), rank);
       else if (copier == groups)
@@ -325,14 +307,12 @@ void launch(const char* routine, int alpha, const typename Product::Operands& op
   const ProductTiles tiles = product_tiles(routine, ceil_div(C.rows, tile_rows), ceil_div(C.cols, Product::tile_cols),
                                            blocks_beside, (processors - kept) / blocks_beside, at_once);
   const bool avoids = kept > 0 && spared.places != nullptr && tiles.clusters() == tiles.turn;
-  Update g{tiles, block_of(C), alpha < 0 ? INT32_MIN : 0, static_cast<int>(pieces)};
-  g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device());
-  g.spared = {avoids ? spared.places : nullptr, spared.counts};
-  if (kept > 0) {
-    // the time of two tiles, but of an eighth of a block's at most
-    const std::int64_t cycles = pieces * (Product::products * product_cycles) * std::min(16, tiles.per_cluster) / 8;
-    g.stagger = static_cast<int>(std::min<std::int64_t>(cycles, INT32_MAX / 2));
-  }
+  const Update g{tiles,
+                 block_of(C),
+                 alpha < 0 ? INT32_MIN : 0,
+                 static_cast<int>(pieces),
+                 outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device()),
+                 {avoids ? spared.places : nullptr, spared.counts}};
   const std::int64_t clusters = avoids ? processors / blocks_beside : tiles.clusters();
   const CUtensorMap map_C = tensor_map(routine, C, box_rows, Product::tile_cols);
   constexpr int bytes = shared_bytes<Product>;
