@@ -166,8 +166,8 @@ class LuNativeProducts {
   std::int64_t rows_ = 0, cols_ = 0, depth_ = 0;  // of the largest product
   bool by_three_ = false, by_parts_ = false, wants_copy_ = false;
   bool residues_usable_ = false, residues_ = false;
-  bool overlapped_ = false,
-       overlapped_copies_ = false;  // it, or gemm_complex_overlapped, is used; it has the workspace for copies
+  bool overlapped_ = false;         // gemm_overlapped, or gemm_complex_overlapped, is used
+  bool overlapped_copies_ = false;  // and has the workspace for copies
   std::int64_t overlapped_least_ = overlapped_least;
   void* workspace_ = nullptr;
   cuda::Spared spared_;

@@ -97,8 +97,9 @@ struct Panel {
   bool boxes;            // the rest's columns are copied as boxes
 };
 
-/// Whether all blocks have as many rows, and not as many as their threads have room for, but for the last: not in double precision,
-/// where rows of which the compiler does not know how many they are would be more than the registers of two to a thread have room for.
+/// Whether the rows are shared evenly by the blocks; else all blocks but the last ones have as many as their threads hold, R each. Not in
+/// double precision: there the number of rows has to be a constant, or the kernel with two to a thread is short of registers, and
+/// what it keeps in local memory instead waits, beside a product, for that.
 template <class E>
 constexpr bool even_rows = !std::is_same_v<E, double>;
 template <class E, int R>
