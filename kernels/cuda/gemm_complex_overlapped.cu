@@ -24,14 +24,13 @@ __device__ inline int unknown_zero() {
   return zero;
 }
 
-class FourProducts {
+class FourProducts : public ProductByHalves<FourProducts, 64> {
  public:
-  static constexpr int tile_cols = 64, depth = box_rows / 2, stages = 4;
+  static constexpr int depth = box_rows / 2, stages = 4;
   static constexpr int box_bytes = depth * column_bytes;
   static constexpr int A_bytes = boxes * box_bytes, B_bytes = tile_cols * column_bytes;
   // of 384 threads with 168 registers at the launch
   static constexpr int product_registers = 232, copy_registers = 40;
-  static constexpr int eights = tile_cols / warps_wide / 8;
 
   struct Operands {
     CUtensorMap A, B;
@@ -60,39 +59,15 @@ class FourProducts {
   __device__ int column(int half) const {
     return 2 * i_ + half;
   }
-  __device__ void take(int box, int j, int half, double2 x) {
-    sum_[box][j][half] = x.x;
-    sum_[box][j][2 + half] = x.y;
+  __device__ void load_A(int into, int stage, int half, int box) {
+    a_[into] = *reinterpret_cast<const double2*>(A_at_[half] + stage * stage_bytes<FourProducts> + box * box_bytes);
   }
-  __device__ double2 result(int box, int j, int half) const {
-    return {sum_[box][j][half], sum_[box][j][2 + half]};
-  }
-
-  __device__ void load(int stage) {
-    load_B(0, stage, 0);
-    load_A(0, stage, 0, 0);
-  }
-  template <class There>
-  __device__ void multiply(int, int here, int next, There there) {
+  __device__ void multiply_box(int box, int half) {
+    const double2 a = a_[box % 2];
+    const double minus_im = with_sign(a.y, INT32_MIN), re_again = the_same(a.x);
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
-#pragma unroll
-      for (int box = 0; box < warp_boxes; ++box) {
-        // what is multiplied next
-        if (box + 1 < warp_boxes) {
-          load_A((box + 1) % 2, here, half, box + 1);
-        } else if (half == 0) {
-          load_B(1, here, 1);
-          load_A(0, here, 1, 0);
-        } else if (there()) {
-          load(next);
-        }
-        const double2 a = a_[box % 2];
-        const double minus_im = with_sign(a.y, INT32_MIN), re_again = the_same(a.x);
-#pragma unroll
-        for (int j = 0; j < eights; ++j)
-          multiply_16x8x8(sum_[box][j], a.x, a.y, minus_im, re_again, b_[half][j].x, b_[half][j].y);
-      }
+    for (int j = 0; j < eights; ++j)
+      multiply_16x8x8(sum_[box][j], a.x, a.y, minus_im, re_again, b_[half][j].x, b_[half][j].y);
   }
 
  private:
@@ -101,20 +76,10 @@ class FourProducts {
   __device__ double the_same(double x) const {
     return __hiloint2double(__double2hiint(x) ^ zero_, __double2loint(x) ^ zero_);
   }
-  __device__ void load_A(int into, int stage, int half, int box) {
-    a_[into] = *reinterpret_cast<const double2*>(A_at_[half] + stage * stage_bytes<FourProducts> + box * box_bytes);
-  }
-  __device__ void load_B(int into, int stage, int half) {
-#pragma unroll
-    for (int j = 0; j < eights; ++j)
-      b_[into][j] =
-          *reinterpret_cast<const double2*>(B_at_[half] + stage * stage_bytes<FourProducts> + j * 8 * column_bytes);
-  }
   const int i_;
   const int zero_;
-  const unsigned char *A_at_[2], *B_at_[2];
-  double sum_[warp_boxes][eights][4];
-  double2 a_[2], b_[2][eights];
+  const unsigned char* A_at_[2];
+  double2 a_[2];
 };
 
 bool begins_aligned(View<Complex> X) {

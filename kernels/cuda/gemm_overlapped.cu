@@ -17,14 +17,13 @@ namespace {
 
 using namespace overlapped;
 
-class RealProduct {
+class RealProduct : public ProductByHalves<RealProduct, 64> {
  public:
-  static constexpr int tile_cols = 64, depth = 16, stages = 3;
+  static constexpr int depth = 16, stages = 3;
   static constexpr int box_bytes = depth * column_bytes;
   static constexpr int A_bytes = boxes * box_bytes, B_bytes = tile_cols * column_bytes;
   // of 384 threads with 168 registers at the launch
   static constexpr int product_registers = 232, copy_registers = 40;
-  static constexpr int eights = tile_cols / warps_wide / 8;
 
   struct Operands {
     CUtensorMap A, B;
@@ -52,56 +51,26 @@ class RealProduct {
     for (int h = 0; h < 2; ++h)
       B_at_[h] = operands + A_bytes + (warp_col * 8 * eights + column) * 128 + (((4 * h + i_) ^ column) * 16);
   }
-  __device__ int column(int half) const { return i_ + 4 * half; }
-  __device__ void take(int box, int j, int half, double2 x) {
-    sum_[box][j][half] = x.x;
-    sum_[box][j][2 + half] = x.y;
+  __device__ int column(int half) const {
+    return i_ + 4 * half;
   }
-  __device__ double2 result(int box, int j, int half) const { return {sum_[box][j][half], sum_[box][j][2 + half]}; }
-
-  __device__ void load(int stage) {
-    load_B(0, stage, 0);
-    load_A(0, stage, 0, 0);
-  }
-  template <class There>
-  __device__ void multiply(int, int here, int next, There there) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-#pragma unroll
-      for (int box = 0; box < warp_boxes; ++box) {
-        // what is multiplied next
-        if (box + 1 < warp_boxes) {
-          load_A((box + 1) % 2, here, half, box + 1);
-        } else if (half == 0) {
-          load_B(1, here, 1);
-          load_A(0, here, 1, 0);
-        } else if (there()) {
-          load(next);
-        }
-#pragma unroll
-        for (int j = 0; j < eights; ++j)
-          multiply_16x8x8(sum_[box][j], a_[box % 2][0].x, a_[box % 2][0].y, a_[box % 2][1].x, a_[box % 2][1].y,
-                          b_[half][j].x, b_[half][j].y);
-      }
-  }
-
- private:
   __device__ void load_A(int into, int stage, int half, int box) {
 #pragma unroll
     for (int s = 0; s < 2; ++s)
       a_[into][s] = *reinterpret_cast<const double2*>(A_at_[s] + stage * stage_bytes<RealProduct> + half * 8 * 128 +
                                                       box * box_bytes);
   }
-  __device__ void load_B(int into, int stage, int half) {
+  __device__ void multiply_box(int box, int half) {
 #pragma unroll
     for (int j = 0; j < eights; ++j)
-      b_[into][j] =
-          *reinterpret_cast<const double2*>(B_at_[half] + stage * stage_bytes<RealProduct> + j * 8 * 128);
+      multiply_16x8x8(sum_[box][j], a_[box % 2][0].x, a_[box % 2][0].y, a_[box % 2][1].x, a_[box % 2][1].y,
+                      b_[half][j].x, b_[half][j].y);
   }
+
+ private:
   const int i_;
-  const unsigned char *A_at_[2], *B_at_[2];
-  double sum_[warp_boxes][eights][4];
-  double2 a_[2][2], b_[2][eights];
+  const unsigned char* A_at_[2];
+  double2 a_[2][2];
 };
 
 // ---- matrices that are not aligned ----

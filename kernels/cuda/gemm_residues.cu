@@ -129,7 +129,6 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
              reduce_blocks = first_of_B + static_cast<int>(cols / reduce_vectors<E>);
   reduce_kernel<E><<<static_cast<unsigned>(reduce_blocks), reduce_warps(pieces) * warp_size, 0, stream_of(q)>>>(
       of_rows, of_A, Of::rows, of_columns, of_B, tile_cols, static_cast<int>(depth), pieces, first_of_B);
-
   q.launched(name);
 
   const Operand<E> left{of_A, of_rows, pieces}, right{of_B, of_columns, pieces};

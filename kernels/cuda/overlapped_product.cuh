@@ -216,6 +216,58 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
   }
 }
 
+/// What RealProduct and FourProducts have in common: columns of 128 bytes in the boxes of B, and pieces of two halves along the depth. Of
+/// these a Product has load_A(into, stage, half, box), 16 bytes each, and multiply_box(box, half), what it multiplies in a box.
+template <class Product, int cols>
+class ProductByHalves {
+ public:
+  static constexpr int tile_cols = cols, eights = tile_cols / warps_wide / 8;
+  __device__ void take(int box, int j, int half, double2 x) {
+    sum_[box][j][half] = x.x;
+    sum_[box][j][2 + half] = x.y;
+  }
+  __device__ double2 result(int box, int j, int half) const { return {sum_[box][j][half], sum_[box][j][2 + half]}; }
+
+  __device__ void load(int stage) {
+    load_B(0, stage, 0);
+    self().load_A(0, stage, 0, 0);
+  }
+  template <class There>
+  __device__ void multiply(int, int here, int next, There there) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+      for (int box = 0; box < warp_boxes; ++box) {
+        // what is multiplied next
+        if (box + 1 < warp_boxes) {
+          self().load_A((box + 1) % 2, here, half, box + 1);
+        } else if (half == 0) {
+          load_B(1, here, 1);
+          self().load_A(0, here, 1, 0);
+        } else if (there()) {
+          load(next);
+        }
+        self().multiply_box(box, half);
+      }
+  }
+
+ protected:
+  const unsigned char* B_at_[2];  // the lane's part of B's first eight columns, for each half
+  double sum_[warp_boxes][eights][4];
+  double2 b_[2][eights];
+
+ private:
+  __device__ Product& self() {
+    return static_cast<Product&>(*this);
+  }
+  __device__ void load_B(int into, int stage, int half) {
+#pragma unroll
+    for (int j = 0; j < eights; ++j)
+      b_[into][j] =
+          *reinterpret_cast<const double2*>(B_at_[half] + stage * stage_bytes<Product> + j * 8 * column_bytes);
+  }
+};
+
 /// (Compiled for sm_90a only, where it has barriers: usable() looks for them.)
 template <class Product>
 __global__ void __launch_bounds__(threads, 1)
