@@ -32,20 +32,6 @@ class FourProducts : public ProductByHalves<FourProducts, 64> {
   // of 384 threads with 168 registers at the launch
   static constexpr int product_registers = 232, copy_registers = 40;
 
-  struct Operands {
-    CUtensorMap A, B;
-  };
-  __device__ static void fetch(const Operands& operands, int row, int col, int k, int rank, std::uint32_t to,
-                               std::uint32_t filled) {
-    static_assert(blocks_beside == 2);
-#pragma unroll
-    for (int b = 0; b < boxes / blocks_beside; ++b) {
-      const int box = rank * (boxes / blocks_beside) + b;
-      box_copy_to(3, to + box * box_bytes, operands.A, row * tile_rows + box * box_rows, k * depth, filled);
-    }
-    box_copy(to + A_bytes, operands.B, k * box_rows, col * tile_cols, filled, cache_policy(false));
-  }
-
   __device__ FourProducts(const unsigned char* ring, int warp_row, int warp_col, int lane)
       : i_(lane % 4), zero_(unknown_zero()) {
     const int o = lane / 4;

@@ -21,23 +21,10 @@ class RealProduct : public ProductByHalves<RealProduct, 64> {
  public:
   static constexpr int depth = 16, stages = 3;
   static constexpr int box_bytes = depth * column_bytes;
+  static_assert(depth == box_rows);
   static constexpr int A_bytes = boxes * box_bytes, B_bytes = tile_cols * column_bytes;
   // of 384 threads with 168 registers at the launch
   static constexpr int product_registers = 232, copy_registers = 40;
-
-  struct Operands {
-    CUtensorMap A, B;
-  };
-  __device__ static void fetch(const Operands& operands, int row, int col, int k, int rank, std::uint32_t to,
-                               std::uint32_t filled) {
-    static_assert(blocks_beside == 2 && depth == box_rows);
-#pragma unroll
-    for (int b = 0; b < boxes / blocks_beside; ++b) {
-      const int box = rank * (boxes / blocks_beside) + b;
-      box_copy_to(3, to + box * box_bytes, operands.A, row * tile_rows + box * box_rows, k * depth, filled);
-    }
-    box_copy(to + A_bytes, operands.B, k * depth, col * tile_cols, filled, cache_policy(false));
-  }
 
   __device__ RealProduct(const unsigned char* operands, int warp_row, int warp_col, int lane) : i_(lane % 4) {
     const int o = lane / 4;

@@ -216,12 +216,27 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
   }
 }
 
-/// What RealProduct and FourProducts have in common: columns of 128 bytes in the boxes of B, and pieces of two halves along the depth. Of
-/// these a Product has load_A(into, stage, half, box), 16 bytes each, and multiply_box(box, half), what it multiplies in a box.
+/// What RealProduct and FourProducts have in common: boxes of 16 rows by the piece's depth of A, and of 16 rows by the tile's columns of
+/// B, as both lie in real numbers, and pieces of two halves along the depth. Of these a Product has load_A(into, stage, half, box), 16 bytes each, and multiply_box(box, half), what it multiplies in a box.
 template <class Product, int cols>
 class ProductByHalves {
  public:
   static constexpr int tile_cols = cols, eights = tile_cols / warps_wide / 8;
+  struct Operands {
+    CUtensorMap A, B;
+  };
+  __device__ static void fetch(const Operands& operands, int row, int col, int k, int rank, std::uint32_t to,
+                               std::uint32_t filled) {
+    static_assert(blocks_beside == 2);
+#pragma unroll
+    for (int b = 0; b < boxes / blocks_beside; ++b) {
+      const int box = rank * (boxes / blocks_beside) + b;
+      box_copy_to(3, to + box * Product::box_bytes, operands.A, row * tile_rows + box * box_rows, k * Product::depth,
+                  filled);
+    }
+    box_copy(to + Product::A_bytes, operands.B, k * box_rows, col * tile_cols, filled, cache_policy(false));
+  }
+
   __device__ void take(int box, int j, int half, double2 x) {
     sum_[box][j][half] = x.x;
     sum_[box][j][2 + half] = x.y;
