@@ -100,6 +100,15 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
+// The workspace: the places of a cluster; the grid's counter and, right after it, its letters; U.
+constexpr std::size_t places_bytes = 256, counter_bytes = 256;
+static_assert(lu_panel_places_at + lu_panel_places * sizeof(std::int32_t) <= places_bytes);
+static_assert(lu_panel_places >= max_cluster);
+template <class E>
+std::size_t letters_bytes(int blocks) {
+  return aligned(GridLink<E, width_of<E>(1)>::bytes_of_letters(blocks));
+}
+
 template <class E, int R, template <class, int> class LinkOf>
 using LaunchOf = Launch<E, width_of<E>(R), R, LinkOf>;
 
@@ -112,10 +121,10 @@ LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* st
   } else if (shape.cluster) {
     if (shape.rows == 1) return LaunchOf<E, 1, ClusterLink>::run(p, shape, start, q);
     if (shape.rows == 2) return LaunchOf<E, 2, ClusterLink>::run(p, shape, start, q);
-    if (shape.rows == 3) return LaunchOf<E, 3, ClusterLink>::run(p, shape, start, q);
-    if (shape.rows == 4) return LaunchOf<E, 4, ClusterLink>::run(p, shape, start, q);
+    if (shape.rows == 3) return LaunchOf<E, 3, CrowdedClusterLink>::run(p, shape, start, q);
+    if (shape.rows == 4) return LaunchOf<E, 4, CrowdedClusterLink>::run(p, shape, start, q);
   } else {
-    check(cudaMemsetAsync(p.arrived, 0, sizeof(unsigned), stream_of(q)), "lu_panel");
+    check(cudaMemsetAsync(p.arrived, 0, counter_bytes + letters_bytes<E>(shape.blocks), stream_of(q)), "lu_panel");
     if (shape.rows == 2) return LaunchOf<E, 2, GridLink>::run(p, shape, start, q);
     if (shape.rows == 4) return LaunchOf<E, 4, GridLink>::run(p, shape, start, q);
     if (shape.rows == 8) return LaunchOf<E, 8, GridLink>::run(p, shape, start, q);
@@ -123,13 +132,6 @@ LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* st
   }
   fail(Status::internal_error, "lu_panel: no panel of this shape");
 }
-
-template <class E>
-constexpr std::size_t slot_bytes = aligned(turns* max_blocks * sizeof(Slot<E, width_of<E>(1)>));
-// The grid's counter, and the places of a cluster.
-constexpr std::size_t counter_bytes = 256;
-static_assert(lu_panel_places_at + lu_panel_places * sizeof(std::int32_t) <= counter_bytes);
-static_assert(lu_panel_places >= max_cluster);
 
 }  // namespace devobj::cuda::lu
 
@@ -179,7 +181,8 @@ LuPanelShape lu_panel_shape(std::int64_t m, bool beside_products) {
 template <class T>
 std::size_t lu_panel_workspace(std::int64_t cols) {
   using E = device_t<T>;
-  return lu::counter_bytes + lu::slot_bytes<E> + lu::aligned(cols * cols * sizeof(E));
+  return lu::places_bytes + lu::counter_bytes + lu::letters_bytes<E>(lu::max_blocks) +
+         lu::aligned(cols * cols * sizeof(E));
 }
 
 template <class T>
@@ -188,15 +191,16 @@ LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, s
   using namespace lu;
   using E = device_t<T>;
   DeviceScope scope(q.device());
-  auto* bytes = static_cast<unsigned char*>(workspace);
+  auto* const bytes = static_cast<unsigned char*>(workspace);
+  unsigned char *const counter = bytes + places_bytes, *const letters = counter + counter_bytes;
   const Panel<E> p{block_of(A),
                    vector_of(ipiv),
                    offset,
                    info,
                    exchange,
-                   reinterpret_cast<E*>(bytes + counter_bytes + slot_bytes<E>),
-                   bytes + counter_bytes,
-                   reinterpret_cast<unsigned*>(bytes),
+                   reinterpret_cast<E*>(letters + letters_bytes<E>(max_blocks)),
+                   letters,
+                   reinterpret_cast<unsigned*>(counter),
                    reinterpret_cast<std::int32_t*>(bytes + lu_panel_places_at),
                    0,
                    false,

@@ -90,7 +90,7 @@ struct Boxes {
   }
 
   // Where lanes find the rows of a tile in the boxes: such that those of a load are in different banks.
-  __device__ int lane_row() const {
+  __device__ static int lane_row(int lane) {
     if constexpr (sizeof(E) == 16) {
       const int r = Tile::row(lane);
       return r / 2 | r % 2 * 4;
@@ -111,7 +111,7 @@ struct Boxes {
     if (c0 + 2 * W >= nb || slices == 0) return;
     global_stores_before_copies();  // L21; of columns that come with it, and may change meanwhile, nothing is read
     copy(at, 0, c0, arrival_of_L());
-    const int first_row = lane_row(), column_in_tile = Tile::column(lane);
+    const int first_row = lane_row(lane), column_in_tile = Tile::column(lane);
     int mine[Tile::rows][Tile::width];
 #pragma unroll
     for (int i = 0; i < Tile::rows; ++i)
@@ -125,13 +125,14 @@ struct Boxes {
       for (int i = 0; i < Tile::rows; ++i) here[i] = rows >> (first_row + i * Tile::row_step) & 1;
       barrier_wait(arrival_of_L(), static_cast<int>(parity_of_L++ % 2));
       Tile tile;
+      const int again = kept(lane), row_again = lane_row(again);
       tile.load(
           [&](int i, int k, int part) {
             using OfTile = typename Tile::Number;
-            const auto* const element = memory(at) + offset(first_row + i * Tile::row_step, k);
+            const auto* const element = memory(at) + offset(row_again + i * Tile::row_step, k);
             return here[i] ? reinterpret_cast<const OfTile*>(element)[part] : OfTile{};
           },
-          lane);
+          again);
       shared_before_copies();
       __syncwarp();
       if (s + 1 < slices) copy(at, s + 1, c0, arrival_of_L());

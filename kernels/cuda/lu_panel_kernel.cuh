@@ -179,7 +179,7 @@ struct Elimination {
   /// pivot, which is published if its column is in the window. `Live` columns of the window are in use.
   template <int Live>
   __device__ void eliminate(int step, bool more) {
-    const Pivot<E, W> pivot = link.receive(turn, lane);
+    const Pivot<E, W> pivot = link.template receive<Live>(turn, lane);
     const E* const u = pivot.slot->row;
     const Candidate chosen = pivot.slot->head;
     // l = a / pivot;  a -= l u, one column to the left
@@ -398,9 +398,14 @@ __global__ void __launch_bounds__(all_threads, 1) lu_panel_kernel(Panel<E> p, co
   using Link = LinkOf<E, W>;
   Link::open(shared.link);
   wait_for_previous();
-  // By what a thread's rows take. Together not more than were given to all at the start, 168 for each.
+  // By what a thread's rows take, and so that neither team, or the second one if it must be, has loads from local memory. Together not
+  // more than were given to all at the start, 168 for each.
   constexpr int bytes_of_rows = R * W * static_cast<int>(sizeof(E));
-  constexpr int more = bytes_of_rows > 384 ? 200 : bytes_of_rows > 256 ? 184 : 176, fewer = 3 * 168 - 2 * more;
+  constexpr int more = bytes_of_rows > 384                      ? std::is_same_v<E, double> ? 200 : 208
+                       : bytes_of_rows > 256 && sizeof(E) == 16 ? 192
+                       : bytes_of_rows <= 256 && two_words<E>   ? 168
+                                                                : 176,
+                fewer = 3 * 168 - 2 * more;
   // Each team has a link of its own: what one keeps in registers would otherwise be kept for the other too, and not in registers.
   if (threadIdx.x < threads) {
     take_registers<more>();

@@ -89,8 +89,8 @@ struct Panel {
   std::int32_t* info;
   RowExchange exchange;
   E* U;                  // nb x nb, by rows
-  unsigned char* slots;  // of all blocks, for each turn; where there is no cluster
-  unsigned* arrived;     // the grid's barrier counter, zero at the start
+  unsigned char* letters;  // of all blocks, for each turn; where there is no cluster. Zero at the start, as
+  unsigned* arrived;       // the grid's barrier counter
   std::int32_t* places;  // gets the multiprocessors of a cluster
   int block_rows;        // of each block: a multiple of `updating`, R * threads at most
   bool keeps_L;          // each block keeps its rows of a sub-panel's L in shared memory
@@ -132,6 +132,7 @@ struct BlockLink {
   /// By the team that updates: what it has stored is visible to it in all blocks.
   __device__ void updated() { meet<Meeting::updating>(); }
   __device__ Slot<E, W>& slot(int turn, int warp) { return shared.slots[turn][warp]; }
+  template <int>
   __device__ Pivot<E, W> receive(int turn, int lane) {
     meet<Meeting::eliminating>();
     const Slot<E, W>& mine = shared.slots[turn][lane % warps];
@@ -145,22 +146,29 @@ struct BlockLink {
   }
 };
 
-/// Blocks of a cluster: every block sends its slot into the shared memory of all.
-template <class E, int W>
-struct ClusterLink {
+/// Blocks of a cluster: every block sends its slot into the shared memory of all. Where each lane sends it is in registers, or, if these
+/// are `crowded`, in shared memory: what the compiler would keep in local memory instead would be waited for in every step.
+template <class E, int W, bool crowded>
+struct ClusterLinkOf {
   using Slot = lu::Slot<E, W>;
   static constexpr bool warps_publish = false, loads_early = true, copies_boxes = two_words<E>, sends_L11 = true;
+  /// This block's place, and the mailboxes, in the block that a lane sends to; the pieces that it sends: `first`, `first + step` ...
+  struct alignas(16) Destination {
+    std::uint32_t slots, boxes;
+    int first, step;
+  };
+  struct Nowhere {};
   struct Shared {
     Slot slots[turns][max_cluster];
     alignas(16) E row[W];
     Mailbox boxes[turns], of_L11;
     std::uint64_t updated;  // the barrier of updated()
+    std::conditional_t<crowded, Destination[warp_size], Nowhere> destinations;
   };
   Shared& shared;
   const int blocks, rank;
-  std::uint32_t slots, boxes;  // this block's place and the mailboxes in the block that this lane sends to
-  int first, step;             // the lane's pieces
-  unsigned parities = 0;       // of the mailboxes, a bit each
+  std::conditional_t<crowded, Nowhere, Destination> of_lane;
+  unsigned parities = 0;  // of the mailboxes, a bit each
   unsigned updates = 0, triangles = 0;
   __device__ static void open(Shared& memory) {
     const int blocks = gridDim.x;
@@ -169,6 +177,8 @@ struct ClusterLink {
       for (Mailbox& box : memory.boxes) open_mailbox(box);
       open_mailbox(memory.of_L11);
     }
+    if constexpr (crowded)  // read only behind a barrier of the team that eliminates
+      if (threadIdx.x < warp_size) memory.destinations[threadIdx.x] = destination_of_lane(memory);
     cluster_arrive_relaxed();
   }
   __device__ void opened(const Panel<E>& panel) {
@@ -176,13 +186,21 @@ struct ClusterLink {
     if (threadIdx.x == 0)
       for (int i = rank; i < lu_panel_places; i += blocks) panel.places[i] = multiprocessor();
   }
-  __device__ ClusterLink(Shared& memory, const Panel<E>&)
+  __device__ ClusterLinkOf(Shared& memory, const Panel<E>&)
       : shared(kept_address(memory)), blocks(gridDim.x), rank(cluster_rank()) {
-    const int lane = threadIdx.x % warp_size, to = lane % blocks;
-    slots = remote_address(&memory.slots[0][rank], to);
-    boxes = remote_address(&memory.boxes[0], to);
-    step = warp_size / blocks;
-    first = lane < step * blocks ? lane / blocks : INT_MAX / 2;  // lanes that are too many have none
+    if constexpr (!crowded) of_lane = destination_of_lane(memory);
+  }
+  __device__ static Destination destination_of_lane(Shared& memory) {
+    const int blocks = gridDim.x, lane = threadIdx.x % warp_size, to = lane % blocks, step = warp_size / blocks;
+    return {remote_address(&memory.slots[0][cluster_rank()], to), remote_address(&memory.boxes[0], to),
+            lane < step * blocks ? lane / blocks : INT_MAX / 2,  // lanes that are too many have none
+            step};
+  }
+  __device__ Destination destination() const {
+    if constexpr (crowded)
+      return shared.destinations[threadIdx.x % warp_size];
+    else
+      return of_lane;
   }
   __device__ void boundary() {
     cluster_arrive();
@@ -207,6 +225,7 @@ struct ClusterLink {
   template <int live>
   __device__ void publish(int turn, const Candidate& head) {
     constexpr int pieces = Slot::pieces(live), most = (pieces * max_cluster + warp_size - 1) / warp_size;
+    const auto [slots, boxes, first, step] = destination();
     const std::uint32_t box = boxes + turn * static_cast<std::uint32_t>(sizeof(Mailbox));
     const std::uint32_t slot = slots + turn * static_cast<std::uint32_t>(sizeof(shared.slots[0]));
     int4 piece[most];
@@ -225,6 +244,7 @@ struct ClusterLink {
   }
   /// By another warp: what divides by the candidate.
   __device__ void publish(int turn, const Reciprocal<E>& inverse) {
+    const auto [slots, boxes, first, step] = destination();
     const std::uint32_t box = boxes + turn * static_cast<std::uint32_t>(sizeof(Mailbox));
     const std::uint32_t slot = slots + turn * static_cast<std::uint32_t>(sizeof(shared.slots[0])) +
                                Slot::first_of_inverse * static_cast<int>(sizeof(int4));
@@ -241,6 +261,7 @@ struct ClusterLink {
     constexpr int bytes = (Slot::pieces(live) + Slot::pieces_of_inverse) * static_cast<int>(sizeof(int4));
     if (threadIdx.x == 0) expect_bytes(shared.boxes[turn], blocks * bytes);
   }
+  template <int>
   __device__ Pivot<E, W> receive(int turn, int lane) {
     wait_for_bytes(shared.boxes[turn], parities >> turn & 1);
     parities ^= 1u << turn;
@@ -250,97 +271,176 @@ struct ClusterLink {
   }
 };
 
-/// Blocks of a cooperative grid: slots and barrier in global memory.
+template <class E, int W>
+using ClusterLink = ClusterLinkOf<E, W, false>;
+template <class E, int W>
+using CrowdedClusterLink = ClusterLinkOf<E, W, true>;
+
+/// Blocks of a cooperative grid: they write to each other in global memory. A letter is of pieces of 16 bytes, three words and the
+/// number of its step, so that who finds that number has the piece too: nobody waits for a fence, or for a barrier of the grid.
 template <class E, int W>
 struct GridLink {
   using Slot = lu::Slot<E, W>;
   static constexpr bool warps_publish = false, loads_early = false, copies_boxes = two_words<E>, sends_L11 = false;
+  static constexpr int words_in_piece = 3;
+  // Of a slot: the candidate and `live` elements of its row; what divides by it.
+  __host__ __device__ static constexpr int words(int live) {
+    return (static_cast<int>(sizeof(Candidate)) + live * static_cast<int>(sizeof(E))) / 4;
+  }
+  static constexpr int words_of_inverse = sizeof(Reciprocal<E>) / 4;
+  __host__ __device__ static constexpr int pieces_of(int words) {
+    return (words + words_in_piece - 1) / words_in_piece;
+  }
+  static constexpr int first_of_inverse = pieces_of(words(W)), pieces = first_of_inverse + pieces_of(words_of_inverse);
+  static_assert(pieces <= warp_size && offsetof(Slot, row) == sizeof(Candidate));
+  static constexpr std::size_t bytes_of_letters(int blocks) { return sizeof(int4) * turns * blocks * pieces; }
+
   struct Shared {
-    Slot chosen;
+    Slot chosen[turns];
     alignas(16) E row[W];
   };
   Shared& shared;
   const int blocks, rank;
-  Slot* slots;
+  int4* letters;
   unsigned* arrived;
-  unsigned target = 0;
+  unsigned target = 0;  // of the barrier
+  int step = 0;         // published so far
   __device__ static void open(Shared&) {}
   __device__ void opened(const Panel<E>&) {}
   __device__ GridLink(Shared& memory, const Panel<E>& p)
       : shared(kept_address(memory)),
         blocks(gridDim.x),
         rank(blockIdx.x),
-        slots(reinterpret_cast<Slot*>(p.slots)),
+        letters(reinterpret_cast<int4*>(p.letters)),
         arrived(p.arrived) {}
 
   __device__ void boundary() {
     meet<Meeting::all>();
     if (threadIdx.x < threads) {
-      arrive();
-      wait();
+      target += blocks;
+      if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(arrived, 1u);
+        unsigned seen;
+        do {
+          asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+        } while (seen < target);
+        __threadfence();
+      }
     }
     meet<Meeting::all>();
   }
-  __device__ void arrive() {
-    target += blocks;
-    meet<Meeting::eliminating>();
-    if (threadIdx.x == 0) {
-      __threadfence();
-      atomicAdd(arrived, 1u);
-    }
+
+  __device__ int4* piece(int turn, int from, int number) const {
+    return letters + (turn * blocks + from) * pieces + number;
   }
-  __device__ void wait() {
-    if (threadIdx.x == 0) {
-      unsigned seen;
-      do {
-        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
-      } while (seen < target);
-      __threadfence();
-    }
-    meet<Meeting::eliminating>();
+  /// A piece whose words are those of `source` from 3 * number on, of `count`.
+  template <class Source>
+  __device__ void send(int turn, int number, int first, int count, Source source) const {
+    std::uint32_t words[words_in_piece];
+#pragma unroll
+    for (int k = 0; k < words_in_piece; ++k) words[k] = first + k < count ? source(first + k) : 0u;
+    store_whole(piece(turn, rank, number), make_int4(words[0], words[1], words[2], step + 1));
   }
-  __device__ int4* pieces_of(int turn, int i) const { return reinterpret_cast<int4*>(slots + turn * blocks + i); }
   __device__ E* stage() { return shared.row; }
   template <int live>
   __device__ void publish(int turn, const Candidate& head) {
-    int4* const to = pieces_of(turn, rank);
-    for (int i = threadIdx.x % warp_size; i < Slot::pieces(live); i += warp_size)
-      __stcg(to + i, i == 0 ? *reinterpret_cast<const int4*>(&head) : reinterpret_cast<const int4*>(shared.row)[i - 1]);
+    const int number = threadIdx.x % warp_size;
+    const auto* const of_head = reinterpret_cast<const std::uint32_t*>(&head);
+    const auto* const of_row = reinterpret_cast<const std::uint32_t*>(shared.row);
+    constexpr int in_head = sizeof head / 4;
+    if (number < pieces_of(words(live)))
+      send(turn, number, number * words_in_piece, words(live),
+           [&](int i) { return i < in_head ? of_head[i] : of_row[i - in_head]; });
   }
   __device__ void publish(int turn, const Reciprocal<E>& inverse) {
-    int4 pieces[Slot::pieces_of_inverse] = {};
-    memcpy(pieces, &inverse, sizeof inverse);
+    std::uint32_t of_inverse[words_of_inverse];
+    memcpy(of_inverse, &inverse, sizeof inverse);
     if (threadIdx.x % warp_size == 0)
 #pragma unroll
-      for (int i = 0; i < Slot::pieces_of_inverse; ++i)
-        __stcg(pieces_of(turn, rank) + Slot::first_of_inverse + i, pieces[i]);
+      for (int i = 0; i < pieces - first_of_inverse; ++i)
+        send(turn, first_of_inverse + i, i * words_in_piece, words_of_inverse, [&](int w) { return of_inverse[w]; });
   }
   template <int>
   __device__ void published(int) {
-    arrive();
+    ++step;
   }
+  /// The first warp reads the candidates of all blocks, and the chosen one's row, for the block.
+  template <int live>
   __device__ Pivot<E, W> receive(int turn, int lane) {
-    wait();
-    Candidate mine;
-    int from = lane;
-    for (int i = lane; i < blocks; i += warp_size) {
-      const int4 words = __ldcg(pieces_of(turn, i));
-      Candidate c;
-      c.high = static_cast<std::uint32_t>(words.x);
-      c.low = static_cast<std::uint32_t>(words.y);
-      c.position = words.z;
-      c.row = words.w;
-      if (i == lane || better<E>(c, mine)) {
-        mine = c;
-        from = i;
+    Slot& chosen = shared.chosen[turn];
+    if (threadIdx.x < warp_size) {
+      Candidate mine;
+      int from = lane;
+      constexpr int at_once = 2;
+      for (int first = lane; first < blocks; first += at_once * warp_size) {
+        int4 heads[at_once];
+        bool wait;
+        do {
+          wait = false;
+#pragma unroll
+          for (int k = 0; k < at_once; ++k)
+            if (first + k * warp_size < blocks) {
+              heads[k] = load_whole(piece(turn, first + k * warp_size, 0));
+              wait |= heads[k].w != step;
+            }
+        } while (wait);
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) {
+          const int i = first + k * warp_size;
+          if (i >= blocks) continue;
+          Candidate c;
+          c.high = static_cast<std::uint32_t>(heads[k].x);
+          c.low = static_cast<std::uint32_t>(heads[k].y);
+          c.position = heads[k].z;
+          if (i == lane || better<E>(c, mine)) {
+            mine = c;
+            from = i;
+          }
+        }
+      }
+      from = __shfl_sync(all_lanes, from, leader_of_warp<E>(mine, lane < blocks));
+      const bool of_inverse = lane >= first_of_inverse;
+      if (lane < pieces_of(words(live)) || (of_inverse && lane < pieces)) {
+        const int4* const at = piece(turn, from, lane);
+        int4 found;
+        do found = load_whole(at);
+        while (found.w != step);
+        const std::uint32_t three[] = {std::uint32_t(found.x), std::uint32_t(found.y), std::uint32_t(found.z)};
+        const int first = (of_inverse ? lane - first_of_inverse : lane) * words_in_piece;
+        auto* const to = reinterpret_cast<std::uint32_t*>(of_inverse ? static_cast<void*>(&chosen.inverse) : &chosen);
+#pragma unroll
+        for (int k = 0; k < words_in_piece; ++k)
+          if (first + k < (of_inverse ? words_of_inverse : words(live))) to[first + k] = three[k];
       }
     }
-    const int leader = leader_of_warp<E>(mine, lane < blocks);
-    const int4* const chosen = pieces_of(turn, __shfl_sync(all_lanes, from, leader));
-    constexpr int pieces = Slot::first_of_inverse + Slot::pieces_of_inverse;
-    if (threadIdx.x < pieces) reinterpret_cast<int4*>(&shared.chosen)[threadIdx.x] = __ldcg(chosen + threadIdx.x);
     meet<Meeting::eliminating>();
-    return {&shared.chosen, shared.chosen.inverse};
+    return {&chosen, chosen.inverse};
+  }
+
+ private:
+  /// 16 bytes of global memory at once: as they were stored, all.
+  __device__ static void store_whole(int4* to, int4 words) {
+    const auto low = std::uint64_t(std::uint32_t(words.y)) << 32 | std::uint32_t(words.x);
+    const auto high = std::uint64_t(std::uint32_t(words.w)) << 32 | std::uint32_t(words.z);
+    asm volatile(
+        "{ .reg .b128 whole;\n\t"
+        "mov.b128 whole, {%1, %2};\n\t"
+        "st.relaxed.gpu.global.b128 [%0], whole; }" ::"l"(__cvta_generic_to_global(to)),
+        "l"(low), "l"(high)
+        : "memory");
+  }
+  __device__ static int4 load_whole(const int4* from) {
+    std::uint64_t low, high;
+    asm volatile(
+        "{ .reg .b128 whole;\n\t"
+        "ld.relaxed.gpu.global.b128 whole, [%2];\n\t"
+        "mov.b128 {%0, %1}, whole; }"
+        : "=l"(low), "=l"(high)
+        : "l"(__cvta_generic_to_global(from))
+        : "memory");
+    return make_int4(static_cast<int>(low), static_cast<int>(low >> 32), static_cast<int>(high),
+                     static_cast<int>(high >> 32));
   }
 };
 

@@ -63,7 +63,8 @@ struct RestUpdate {
   using Boxes = lu::Boxes<E, W>;
   using Kept = KeptL<E, W, R>;
   static constexpr int early = chosen_early<Link, E, W, R>;
-  static constexpr bool few_registers = R >= 4;  // since the rows of the other team have so many
+  static constexpr bool few_registers =
+      R >= 4 || (R == 3 && sizeof(E) == 16);  // since the rows of the other team have so many
   static constexpr bool can_copy_boxes = Link::copies_boxes && R * sizeof(E) < 64;  // else slower
   static constexpr bool can_send = Link::sends_L11 && Kept::possible && R == 1;     // with two no faster
   // What other blocks' second teams have stored is visible to this block's, in A12, and what its own has, to the first team, by
