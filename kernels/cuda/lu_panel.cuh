@@ -112,6 +112,10 @@ std::size_t letters_bytes(int blocks) {
 template <class E, int R, template <class, int> class LinkOf>
 using LaunchOf = Launch<E, width_of<E>(R), R, LinkOf>;
 
+/// Rows per thread in a cluster, at most. With four the step of complex<double> is slower than a grid's.
+template <class E>
+constexpr int cluster_rows = sizeof(E) == 16 ? 3 : 4;
+
 /// The shapes that exist: all others are slower for every number of rows (docs/design-notes.md).
 template <class E>
 LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
@@ -122,7 +126,8 @@ LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* st
     if (shape.rows == 1) return LaunchOf<E, 1, ClusterLink>::run(p, shape, start, q);
     if (shape.rows == 2) return LaunchOf<E, 2, ClusterLink>::run(p, shape, start, q);
     if (shape.rows == 3) return LaunchOf<E, 3, CrowdedClusterLink>::run(p, shape, start, q);
-    if (shape.rows == 4) return LaunchOf<E, 4, CrowdedClusterLink>::run(p, shape, start, q);
+    if constexpr (cluster_rows<E> >= 4)
+      if (shape.rows == 4) return LaunchOf<E, 4, CrowdedClusterLink>::run(p, shape, start, q);
   } else {
     check(cudaMemsetAsync(p.arrived, 0, counter_bytes + letters_bytes<E>(shape.blocks), stream_of(q)), "lu_panel");
     if (shape.rows == 2) return LaunchOf<E, 2, GridLink>::run(p, shape, start, q);
@@ -153,7 +158,7 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   if (!is_complex<T>) one_block(2);
   const Machine machine = machine_of<E>();
   if (machine.clusters)
-    for (int rows : {1, 2, 3, 4}) {  // blocks without rows would be waited for
+    for (int rows = 1; rows <= cluster_rows<E>; ++rows) {  // blocks without rows would be waited for
       const std::int64_t blocks = std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
       if (blocks <= max_cluster) add(rows, blocks, true);
     }
