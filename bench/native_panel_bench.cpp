@@ -49,10 +49,11 @@ void measure(char type, std::int64_t m, std::int64_t n, int reps, Queue& q) {
       if (r >= 0) us.push_back(1000 * ms / static_cast<double>(n));
     }
     std::sort(us.begin(), us.end());
-    std::printf("%c %lld x %lld  %s of %d blocks, %d rows x %d columns per thread: %.2f us per column%s\n", type,
-                static_cast<long long>(m), static_cast<long long>(n), shape.cluster ? "cluster" : "grid", shape.blocks,
-                shape.rows, shape.width, us[us.size() / 2],
-                shape.blocks == chosen.blocks && shape.rows == chosen.rows && shape.cluster == chosen.cluster
+    std::printf("%c %lld x %lld  %s of %d blocks, %d threads, %d rows x %d columns per thread: %.2f us per column%s\n",
+                type, static_cast<long long>(m), static_cast<long long>(n), shape.cluster ? "cluster" : "grid",
+                shape.blocks, shape.threads, shape.rows, shape.width, us[us.size() / 2],
+                shape.blocks == chosen.blocks && shape.threads == chosen.threads && shape.rows == chosen.rows &&
+                        shape.cluster == chosen.cluster
                     ? "  <- chosen"
                     : "");
   };

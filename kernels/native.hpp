@@ -12,18 +12,18 @@
 
 namespace devobj::cuda {
 
-/// How lu_panel spreads a panel over the GPU: `blocks` thread blocks, in which lu_panel_threads threads have up to `rows` rows
-/// of `width` columns in registers each, and others update the columns to the right. In a cluster the blocks talk
-/// through shared memory, otherwise through global memory.
+/// How lu_panel spreads a panel over the GPU: `blocks` thread blocks, in which so many `threads` have up to `rows` rows of `width` columns
+/// in registers each, and others update the columns to the right. In a cluster the blocks talk through shared memory, otherwise
+/// through global memory.
 struct LuPanelShape {
   int width = 0, rows = 0, blocks = 0;
   bool cluster = false;
+  int threads = 0;
   // where that is faster, and possible:
   bool keeps_L = true;  // columns of L in shared memory
   bool boxes = true;    // columns to the right are copied to shared memory and back by the copy engine
   bool early = false;   // it follows exchange_solve_subtract in its queue, and may begin as soon as that is at its end
 };
-inline constexpr int lu_panel_threads = 256;
 
 /// All shapes for a panel of m rows, and the one to take, alone or beside products that leave the multiprocessors of one
 /// panel to the next; blocks == 0 if there is none (m too large for the GPU).

@@ -35,7 +35,7 @@ Machine machine_of() {
   const std::lock_guard lock(mutex);
   Machine& machine = known[device];
   if (!machine.clusters) {  // no answer is remembered that may come from an error
-    machine.clusters = clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, ClusterLink>);
+    machine.clusters = clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, usual_threads, ClusterLink>);
     check(cudaDeviceGetAttribute(&machine.processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
   }
   return machine;
@@ -48,28 +48,28 @@ View<double> as_numbers(const Block<E>& A) {
   return {reinterpret_cast<double*>(A.data), A.rows * parts, A.cols, A.ld * parts};
 }
 
-template <class E, int W, int R, template <class, int> class LinkOf>
+template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
 struct Launch {
-  static constexpr auto kernel = lu_panel_kernel<E, W, R, LinkOf>;
+  static constexpr auto kernel = lu_panel_kernel<E, W, R, T, LinkOf>;
   static LuPanelShape run(Panel<E> p, LuPanelShape shape, const Start* start, Queue& q) {
     const std::size_t most = allow_shared_memory(kernel, q.device(), "lu_panel");
     CUtensorMap map{};
     // (The copy engine stores 16 bytes at least. A single block has no barrier that empties the multiprocessor's cache, which the
     // copy engine passes by.)
-    if constexpr (RestUpdate<E, W, R, LinkOf>::can_copy_boxes) {
+    if constexpr (RestUpdate<E, W, R, T, LinkOf>::can_copy_boxes) {
       const View<double> numbers = as_numbers(p.A);
       p.boxes = shape.boxes && p.A.cols > 2 * W && has_tensor_map(numbers) && numbers.rows % 2 == 0 &&
                 RestMemory<E, W>::bytes(p.A.cols, true) <= most && (shape.cluster || machine_of<E>().clusters);
       if (p.boxes) map = tensor_map("lu_panel", numbers, Boxes<E, W>::box_numbers, Boxes<E, W>::box_columns);
     }
-    const std::size_t of_rest = RestMemory<E, W>::bytes(p.A.cols, p.boxes), with_L = of_rest + KeptL<E, W, R>::bytes;
+    const std::size_t of_rest = RestMemory<E, W>::bytes(p.A.cols, p.boxes), with_L = of_rest + KeptL<E, W, R, T>::bytes;
     // (a single block is not faster with it)
-    p.keeps_L = shape.keeps_L && KeptL<E, W, R>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
+    p.keeps_L = shape.keeps_L && KeptL<E, W, R, T>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
     p.block_rows =
-        even_rows<E> ? static_cast<int>(whole(ceil_div(p.A.rows, std::int64_t(shape.blocks)), updating)) : R * threads;
+        even_rows<E> ? static_cast<int>(whole(ceil_div(p.A.rows, std::int64_t(shape.blocks)), updating)) : R * T;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(shape.blocks);
-    config.blockDim = dim3(all_threads);
+    config.blockDim = dim3(T + updating);
     config.dynamicSmemBytes = p.keeps_L ? with_L : of_rest;
     config.stream = stream_of(q);
     cudaLaunchAttribute attributes[3]{};
@@ -106,11 +106,11 @@ static_assert(lu_panel_places_at + lu_panel_places * sizeof(std::int32_t) <= pla
 static_assert(lu_panel_places >= max_cluster);
 template <class E>
 std::size_t letters_bytes(int blocks) {
-  return aligned(GridLink<E, width_of<E>(1)>::bytes_of_letters(blocks));
+  return aligned(GridLink<E, width_of<E>(1), usual_threads>::bytes_of_letters(blocks));
 }
 
-template <class E, int R, template <class, int> class LinkOf>
-using LaunchOf = Launch<E, width_of<E>(R), R, LinkOf>;
+template <class E, int R, int T, template <class, int, int> class LinkOf>
+using LaunchOf = Launch<E, width_of<E>(R), R, T, LinkOf>;
 
 /// Rows per thread in a cluster, at most. With four the step of complex<double> is slower than a grid's.
 template <class E>
@@ -119,21 +119,28 @@ constexpr int cluster_rows = sizeof(E) == 16 ? 3 : 4;
 /// The shapes that exist: all others are slower for every number of rows (docs/design-notes.md).
 template <class E>
 LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
-  if (shape.blocks == 1) {
-    if (shape.rows == 1) return LaunchOf<E, 1, BlockLink>::run(p, shape, start, q);
-    if (shape.rows == 2) return LaunchOf<E, 2, BlockLink>::run(p, shape, start, q);
-  } else if (shape.cluster) {
-    if (shape.rows == 1) return LaunchOf<E, 1, ClusterLink>::run(p, shape, start, q);
-    if (shape.rows == 2) return LaunchOf<E, 2, ClusterLink>::run(p, shape, start, q);
-    if (shape.rows == 3) return LaunchOf<E, 3, CrowdedClusterLink>::run(p, shape, start, q);
+  constexpr int usual = usual_threads, few = few_threads;
+  const int R = shape.rows;
+  if (shape.threads == few && R <= 2) {
+    if (shape.blocks == 1)
+      return (R == 1 ? LaunchOf<E, 1, few, BlockLink>::run : LaunchOf<E, 2, few, BlockLink>::run)(p, shape, start, q);
+    if (shape.cluster && R == 1) return LaunchOf<E, 1, few, ClusterLink>::run(p, shape, start, q);
+  }
+  if (shape.threads == usual && shape.blocks == 1) {
+    if (R == 1) return LaunchOf<E, 1, usual, BlockLink>::run(p, shape, start, q);
+    if (R == 2) return LaunchOf<E, 2, usual, BlockLink>::run(p, shape, start, q);
+  } else if (shape.threads == usual && shape.cluster) {
+    if (R == 1) return LaunchOf<E, 1, usual, ClusterLink>::run(p, shape, start, q);
+    if (R == 2) return LaunchOf<E, 2, usual, ClusterLink>::run(p, shape, start, q);
+    if (R == 3) return LaunchOf<E, 3, usual, CrowdedClusterLink>::run(p, shape, start, q);
     if constexpr (cluster_rows<E> >= 4)
-      if (shape.rows == 4) return LaunchOf<E, 4, CrowdedClusterLink>::run(p, shape, start, q);
-  } else {
+      if (R == 4) return LaunchOf<E, 4, usual, CrowdedClusterLink>::run(p, shape, start, q);
+  } else if (shape.threads == usual) {
     check(cudaMemsetAsync(p.arrived, 0, counter_bytes + letters_bytes<E>(shape.blocks), stream_of(q)), "lu_panel");
-    if (shape.rows == 2) return LaunchOf<E, 2, GridLink>::run(p, shape, start, q);
-    if (shape.rows == 4) return LaunchOf<E, 4, GridLink>::run(p, shape, start, q);
-    if (shape.rows == 8) return LaunchOf<E, 8, GridLink>::run(p, shape, start, q);
-    if (shape.rows == 16) return LaunchOf<E, 16, GridLink>::run(p, shape, start, q);
+    if (R == 2) return LaunchOf<E, 2, usual, GridLink>::run(p, shape, start, q);
+    if (R == 4) return LaunchOf<E, 4, usual, GridLink>::run(p, shape, start, q);
+    if (R == 8) return LaunchOf<E, 8, usual, GridLink>::run(p, shape, start, q);
+    if (R == 16) return LaunchOf<E, 16, usual, GridLink>::run(p, shape, start, q);
   }
   fail(Status::internal_error, "lu_panel: no panel of this shape");
 }
@@ -147,26 +154,30 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   using namespace lu;
   using E = device_t<T>;
   std::vector<LuPanelShape> shapes;
-  const auto add = [&](int rows, std::int64_t blocks, bool cluster) {
-    shapes.push_back({width_of<E>(rows), rows, static_cast<int>(blocks), cluster});
+  const auto add = [&](int rows, int threads, std::int64_t blocks, bool cluster) {
+    shapes.push_back({width_of<E>(rows), rows, static_cast<int>(blocks), cluster, threads});
   };
-  // a cluster of two blocks has faster steps than one block with two rows per thread, which in a LU of real types gives nothing
-  const auto one_block = [&](int rows) {
-    if (m <= rows * threads) add(rows, 1, true);
+  const auto blocks_of = [&](int rows, int threads) {  // blocks without rows would be waited for
+    return std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
   };
-  one_block(1);
-  if (!is_complex<T>) one_block(2);
+  const auto one_block = [&](int rows, int threads) {
+    if (m <= rows * threads) add(rows, threads, 1, true);
+  };
+  const auto cluster = [&](int rows, int threads) {
+    if (blocks_of(rows, threads) <= max_cluster) add(rows, threads, blocks_of(rows, threads), true);
+  };
   const Machine machine = machine_of<E>();
-  if (machine.clusters)
-    for (int rows = 1; rows <= cluster_rows<E>; ++rows) {  // blocks without rows would be waited for
-      const std::int64_t blocks = std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
-      if (blocks <= max_cluster) add(rows, blocks, true);
-    }
-  if (is_complex<T>) one_block(2);
-  for (int rows : {2, 4, 8, 16}) {
-    const std::int64_t blocks = std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
-    if (blocks <= std::min(machine.processors, max_blocks)) add(rows, blocks, false);
+  one_block(1, few_threads);
+  if (!is_complex<T>) one_block(2, few_threads);
+  if (machine.clusters) {
+    cluster(1, few_threads);
+    for (int rows = 1; rows <= cluster_rows<E>; ++rows) cluster(rows, usual_threads);
   }
+  if (is_complex<T>) one_block(2, few_threads);
+  for (int rows : {1, 2}) one_block(rows, usual_threads);
+  for (int rows : {2, 4, 8, 16})
+    if (blocks_of(rows, usual_threads) <= std::min(machine.processors, max_blocks))
+      add(rows, usual_threads, blocks_of(rows, usual_threads), false);
   return shapes;
 }
 

@@ -37,13 +37,13 @@
 namespace devobj::cuda::lu {
 
 /// The team `eliminate`; members live in registers.
-template <class E, int W, int R, template <class, int> class LinkOf>
+template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
 struct Elimination {
-  using Link = LinkOf<E, W>;
-  using Shared = PanelShared<E, W, R, LinkOf>;
-  using Kept = KeptL<E, W, R>;
-  using Rest = RestUpdate<E, W, R, LinkOf>;
-  static constexpr int words = sizeof(E) / 4;
+  using Link = LinkOf<E, W, T>;
+  using Shared = PanelShared<E, W, R, T, LinkOf>;
+  using Kept = KeptL<E, W, R, T>;
+  using Rest = RestUpdate<E, W, R, T, LinkOf>;
+  static constexpr int words = sizeof(E) / 4, warps = T / warp_size;
   // Columns of L21 in registers at once: a power of two, since they divide W.
   static constexpr int columns_of_L =
       static_cast<int>(std::bit_floor(std::clamp((W * R * words > 64 ? 16u : 32u) / (R * words), 1u, unsigned(W))));
@@ -68,15 +68,15 @@ struct Elimination {
         nb(static_cast<int>(panel.A.cols)),
         lane(kept(threadIdx.x % warp_size)),
         warp(kept(threadIdx.x / warp_size)),
-        first_row(kept(blocks.rank * block_rows<E, R>(panel) + static_cast<int>(threadIdx.x))) {
+        first_row(kept(blocks.rank * block_rows<E, R, T>(panel) + static_cast<int>(threadIdx.x))) {
 #pragma unroll
     for (int r = 0; r < R; ++r)
-      position[r] = static_cast<int>(threadIdx.x) + r * threads < block_rows<E, R>(p) && row(r) < m ? row(r) : -1;
+      position[r] = static_cast<int>(threadIdx.x) + r * T < block_rows<E, R, T>(p) && row(r) < m ? row(r) : -1;
     L_at = &p.A(row(0), 0);
     U_at = p.U + lane;
   }
   __device__ int row(int r) const {
-    return first_row + r * threads;
+    return first_row + r * T;
   }
 
   /// The first w columns of the window, from the one on where L's next column goes.
@@ -85,8 +85,7 @@ struct Elimination {
 #pragma unroll
     for (int k = 0; k < W; ++k, from += p.A.ld)
 #pragma unroll
-      for (int r = 0; r < R; ++r)
-        a[r][k] = position[r] >= c0 && k < w ? load_kept<keeps_panel<E>>(from + r * threads) : E{};
+      for (int r = 0; r < R; ++r) a[r][k] = position[r] >= c0 && k < w ? load_kept<keeps_panel<E>>(from + r * T) : E{};
   }
 
   /// The warp's candidate for the pivot of `step`, whose column is the window's first: `leads` and, in its thread, `candidate`.
@@ -161,7 +160,7 @@ struct Elimination {
       store_row<Live>(slot.row);
     } else {
       store_candidate(shared.winners[turn][warp], shared.values[turn][warp]);
-      meet<Meeting::eliminating>();
+      meet<Meeting::eliminating, T>();
       const Candidate c = shared.winners[turn][lane % warps];
       const int leader = quick_leader<E>(c, lane < warps && c.position != INT_MAX, lane, update);
       const int other = warp ^ 1;
@@ -211,13 +210,13 @@ struct Elimination {
   __device__ void store(int step, const E* u, const Candidate& chosen) {
 #pragma unroll
     for (int r = 0; r < R; ++r)
-      if (position[r] > step) store_kept<keeps_panel<E>>(L_at + r * threads, l[r]);
+      if (position[r] > step) store_kept<keeps_panel<E>>(L_at + r * T, l[r]);
     L_at += p.A.ld;
     if constexpr (Kept::possible)
       if (p.keeps_L) {
         E* const to = Kept::column(step % W) + warp * warp_size + lane;
 #pragma unroll
-        for (int r = 0; r < R; ++r) to[r * threads] = l[r];
+        for (int r = 0; r < R; ++r) to[r * T] = l[r];
       }
     if (threadIdx.x == 0) {
       shared.source[step] = chosen.row;
@@ -252,9 +251,8 @@ struct Elimination {
 #pragma unroll
       for (int k = 0; k < columns_of_L; ++k, from += p.A.ld)
 #pragma unroll
-        for (int r = 0; r < R; ++r)
-          L[k][r] = position[r] >= c0 + W ? load_kept<keeps_panel<E>>(from + r * threads) : E{};
-      if (k0 == 0) meet<Meeting::solved>();
+        for (int r = 0; r < R; ++r) L[k][r] = position[r] >= c0 + W ? load_kept<keeps_panel<E>>(from + r * T) : E{};
+      if (k0 == 0) meet<Meeting::solved, T>();
 #pragma unroll
       for (int k = 0; k < columns_of_L; ++k)
 #pragma unroll
@@ -285,11 +283,11 @@ struct Elimination {
         for (int r = 0; r < R; ++r)
 #pragma unroll
           for (int h = 0; h < 4; ++h) {  // eight rows
-            const int down = r * threads + 8 * h;
+            const int down = r * T + 8 * h;
             x[r][h / 2][t][h % 2 * 2 + e] = here && top + down < end ? column[down] : 0.0;
           }
       }
-    meet<Meeting::solved>();
+    meet<Meeting::solved, T>();
     E* const rows = Kept::column(0) + warp * warp_size;  // of this warp
     const E* const L = rows + inner * Kept::stride + outer;
 #pragma unroll
@@ -301,7 +299,7 @@ struct Elimination {
       for (int r = 0; r < R; ++r)
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          const E* const l = L + s * deep * Kept::stride + r * threads + 16 * h;
+          const E* const l = L + s * deep * Kept::stride + r * T + 16 * h;
 #pragma unroll
           for (int t = 0; t < wide; ++t) multiply_16x4x8(x[r][h][t], l[0], l[8], minus_U[t]);
         }
@@ -315,13 +313,12 @@ struct Elimination {
 #pragma unroll
         for (int t = 0; t < wide; ++t)
 #pragma unroll
-          for (int e = 0; e < 4; ++e)
-            to[(8 * t + e % 2) * Kept::stride + r * threads + 16 * h + e / 2 * 8] = x[r][h][t][e];
+          for (int e = 0; e < 4; ++e) to[(8 * t + e % 2) * Kept::stride + r * T + 16 * h + e / 2 * 8] = x[r][h][t][e];
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < R; ++r)
 #pragma unroll
-      for (int k = 0; k < W; ++k) a[r][k] = position[r] >= c0 + W ? rows[k * Kept::stride + r * threads + lane] : 0.0;
+      for (int k = 0; k < W; ++k) a[r][k] = position[r] >= c0 + W ? rows[k * Kept::stride + r * T + lane] : 0.0;
   }
 
   /// The rows go to their positions: top row t gets L of its source and U by position; a displaced top row goes where
@@ -332,38 +329,48 @@ struct Elimination {
     for (int r = 0; r < R; ++r)
       if (position[r] >= 0 && row(r) < nb) p.exchange.displaced_to[row(r)] = position[r] >= nb ? position[r] : -1;
     link.boundary();
-    // groups of threads, one thread for each of the top rows, share the columns
-    constexpr int at_once = sizeof(E) == 4 ? 16 : 8;
-    const int size = nb <= 32 ? 32 : nb <= 64 ? 64 : nb <= 128 ? 128 : 256, groups = threads / size;
-    const int group = link.rank * groups + static_cast<int>(threadIdx.x) / size,
-              t = static_cast<int>(threadIdx.x) % size;
-    const int source = t < nb ? shared.source[t] : 0;
-    if (group == 0 && t < nb) {
-      p.ipiv[t] = static_cast<std::int32_t>(p.offset + shared.pivot[t] + 1);
-      p.exchange.source[t] = source;
+    // groups of threads, which have one or, if they must, `tops` of the top rows each, share the columns
+    constexpr int at_once = sizeof(E) == 4 ? 16 : 8, tops = static_cast<int>(lu_panel_max) / T;
+    const int size = min(nb <= 32 ? 32 : nb <= 64 ? 64 : nb <= 128 ? 128 : 256, T), groups = T / size;
+    const int group = link.rank * groups + static_cast<int>(threadIdx.x) / size;
+    int t[tops], source[tops], to[tops];
+#pragma unroll
+    for (int i = 0; i < tops; ++i) {
+      t[i] = static_cast<int>(threadIdx.x) % size + i * size;
+      source[i] = t[i] < nb ? shared.source[t[i]] : 0;
+      if (group == 0 && t[i] < nb) {
+        p.ipiv[t[i]] = static_cast<std::int32_t>(p.offset + shared.pivot[t[i]] + 1);
+        p.exchange.source[t[i]] = source[i];
+      }
+      to[i] = t[i] < nb ? __ldcg(p.exchange.displaced_to + t[i]) : -1;
     }
-    const int to = t < nb ? __ldcg(p.exchange.displaced_to + t) : -1;
     const int all = link.blocks * groups, share = min((nb + all - 1) / all, at_once);
     for (int first = 0; first < nb; first += all * share) {
       const int c0 = first + group * share;
-      E old[at_once], fresh[at_once];
+      E old[tops][at_once], fresh[tops][at_once];
       E* const first_column = kept(&p.A(0, c0));
-      E* column = first_column;
-      const E* const U = kept(p.U + (t * nb + c0));
-      const int columns = t < nb ? min(share, nb - c0) : 0;
+      const int columns = min(share, nb - c0);
 #pragma unroll
-      for (int j = 0; j < at_once; ++j, column += p.A.ld) {
-        if (j >= columns) continue;
-        old[j] = column[t];
-        fresh[j] = c0 + j < t ? column[source] : U[j];
+      for (int i = 0; i < tops; ++i) {
+        E* column = first_column;
+        const E* const U = kept(p.U + (t[i] * nb + c0));
+#pragma unroll
+        for (int j = 0; j < at_once; ++j, column += p.A.ld) {
+          if (j >= columns || t[i] >= nb) continue;
+          old[i][j] = column[t[i]];
+          fresh[i][j] = c0 + j < t[i] ? column[source[i]] : U[j];
+        }
       }
-      meet<Meeting::eliminating>();
-      column = first_column;
+      meet<Meeting::eliminating, T>();
 #pragma unroll
-      for (int j = 0; j < at_once; ++j, column += p.A.ld) {
-        if (j >= columns) continue;
-        column[t] = fresh[j];
-        if (to >= 0) column[to] = old[j];
+      for (int i = 0; i < tops; ++i) {
+        E* column = first_column;
+#pragma unroll
+        for (int j = 0; j < at_once; ++j, column += p.A.ld) {
+          if (j >= columns || t[i] >= nb) continue;
+          column[t[i]] = fresh[i][j];
+          if (to[i] >= 0) column[to[i]] = old[i][j];
+        }
       }
     }
   }
@@ -381,7 +388,7 @@ struct Elimination {
       for (; j < w; ++j) {
         eliminate<W / 2>(c0 + j, j + 1 < w);
         // one step later than need be: this team has met since (BlockLink::boundary)
-        if (Rest::early > 0 && j == Rest::early && c0 + W < nb) announce<Meeting::chosen>();
+        if (Rest::early > 0 && j == Rest::early && c0 + W < nb) announce<Meeting::chosen, T>();
       }
       if (c0 + W >= nb) break;
       leave(c0);
@@ -391,30 +398,34 @@ struct Elimination {
   }
 };
 
-template <class E, int W, int R, template <class, int> class LinkOf>
-__global__ void __launch_bounds__(all_threads, 1) lu_panel_kernel(Panel<E> p, const __grid_constant__ CUtensorMap map) {
+/// Registers of a thread that eliminates, of 168 for each at the start; none are given where there are fewer threads, with as many as
+/// they want. By what the rows take, and so that neither team, or the second one if it must be, has loads from local memory.
+template <class E, int W, int R, int T>
+constexpr int registers_given = [] {
+  constexpr int bytes_of_rows = R * W * static_cast<int>(sizeof(E));
+  if (T < usual_threads) return 0;
+  if (bytes_of_rows > 384) return std::is_same_v<E, double> ? 200 : 208;
+  if (bytes_of_rows > 256 && sizeof(E) == 16) return 192;
+  return bytes_of_rows <= 256 && two_words<E> ? 168 : 176;
+}();
+
+template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
+__global__ void __launch_bounds__(T + updating, 1)
+    lu_panel_kernel(Panel<E> p, const __grid_constant__ CUtensorMap map) {
   extern __shared__ __align__(16) unsigned char bytes[];
-  __shared__ PanelShared<E, W, R, LinkOf> shared;
-  using Link = LinkOf<E, W>;
+  __shared__ PanelShared<E, W, R, T, LinkOf> shared;
+  using Link = LinkOf<E, W, T>;
   Link::open(shared.link);
   wait_for_previous();
-  // By what a thread's rows take, and so that neither team, or the second one if it must be, has loads from local memory. Together not
-  // more than were given to all at the start, 168 for each.
-  constexpr int bytes_of_rows = R * W * static_cast<int>(sizeof(E));
-  constexpr int more = bytes_of_rows > 384                      ? std::is_same_v<E, double> ? 200 : 208
-                       : bytes_of_rows > 256 && sizeof(E) == 16 ? 192
-                       : bytes_of_rows <= 256 && two_words<E>   ? 168
-                                                                : 176,
-                fewer = 3 * 168 - 2 * more;
   // Each team has a link of its own: what one keeps in registers would otherwise be kept for the other too, and not in registers.
-  if (threadIdx.x < threads) {
-    take_registers<more>();
+  if (threadIdx.x < T) {
+    if constexpr (registers_given < E, W, R, T >> 0) take_registers<registers_given<E, W, R, T>>();
     Link link(shared.link, p);
-    Elimination<E, W, R, LinkOf>(p, shared, link).run();
+    Elimination<E, W, R, T, LinkOf>(p, shared, link).run();
   } else {
-    leave_registers<fewer>();
+    if constexpr (registers_given < E, W, R, T >> 0) leave_registers<3 * 168 - 2 * registers_given<E, W, R, T>>();
     Link link(shared.link, p);
-    RestUpdate<E, W, R, LinkOf>(p, map, shared, bytes + (p.keeps_L ? KeptL<E, W, R>::bytes : 0), link).run();
+    RestUpdate<E, W, R, T, LinkOf>(p, map, shared, bytes + (p.keeps_L ? KeptL<E, W, R, T>::bytes : 0), link).run();
   }
 }
 

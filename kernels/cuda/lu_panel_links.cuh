@@ -14,10 +14,10 @@
 
 namespace devobj::cuda::lu {
 
-constexpr int threads = lu_panel_threads;  // that eliminate, with the rows in their registers
-constexpr int warps = threads / warp_size;
+// A parameter T is the number of threads that eliminate, with the rows in their registers. With fewer a step is shorter, since the warps
+// on a scheduler wait for each other; but so few rows need many blocks.
+constexpr int usual_threads = 256, few_threads = 128;
 constexpr int updating = 128;  // threads that update the rest beside them
-constexpr int all_threads = threads + updating;
 constexpr int max_blocks = 512;
 // Buffers are taken in turn. A block may be one step ahead of another, which then still stores the step before.
 constexpr int turns = 3;
@@ -25,25 +25,26 @@ constexpr int turns = 3;
 /// Barriers within a block: of all its threads, of each team, and of both where a triangular system has been solved, and where
 /// most pivots of a sub-panel have been chosen.
 enum class Meeting { all, eliminating, updating, solved, chosen };
-template <Meeting meeting>
-constexpr int members = meeting == Meeting::eliminating ? threads
+template <Meeting meeting, int T>
+constexpr int members = meeting == Meeting::eliminating ? T
                         : meeting == Meeting::updating  ? updating
-                                                        : all_threads;
-template <Meeting meeting>
+                                                        : T + updating;
+template <Meeting meeting, int T>
 __device__ void meet() {
-  asm volatile("bar.sync %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting>) : "memory");
+  asm volatile("bar.sync %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting, T>) : "memory");
 }
 /// Takes part without waiting for the others.
-template <Meeting meeting>
+template <Meeting meeting, int T>
 __device__ void announce() {
-  asm volatile("bar.arrive %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting>) : "memory");
+  asm volatile("bar.arrive %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting, T>) : "memory");
 }
 
 /// The teams of a block meet. One barrier would do. compute-sanitizer 2025.3 reports as hazards what one team stores just before it
 /// and the other reads after it (so in a program of forty lines), unless the team has met by itself.
-__device__ inline void meet_teams() {
-  if (threadIdx.x < threads) meet<Meeting::eliminating>();
-  meet<Meeting::all>();
+template <int T>
+__device__ void meet_teams() {
+  if (threadIdx.x < T) meet<Meeting::eliminating, T>();
+  meet<Meeting::all, T>();
 }
 
 /// What is published, in pieces of 16 bytes: a candidate, its row of the window, and what divides by it. The number of
@@ -92,7 +93,7 @@ struct Panel {
   unsigned char* letters;  // of all blocks, for each turn; where there is no cluster. Zero at the start, as
   unsigned* arrived;       // the grid's barrier counter
   std::int32_t* places;  // gets the multiprocessors of a cluster
-  int block_rows;        // of each block: a multiple of `updating`, R * threads at most
+  int block_rows;        // of each block: a multiple of `updating`, R * T at most
   bool keeps_L;          // each block keeps its rows of a sub-panel's L in shared memory
   bool boxes;            // the rest's columns are copied as boxes
 };
@@ -102,9 +103,9 @@ struct Panel {
 /// what it keeps in local memory instead waits, beside a product, for that.
 template <class E>
 constexpr bool even_rows = !std::is_same_v<E, double>;
-template <class E, int R>
+template <class E, int R, int T>
 __device__ int block_rows(const Panel<E>& p) {
-  return even_rows<E> ? p.block_rows : R * threads;
+  return even_rows<E> ? p.block_rows : R * T;
 }
 
 /// The pivots of a sub-panel whose rows the other team loads before all have been chosen; none where it has no time to spare or
@@ -116,8 +117,9 @@ constexpr int chosen_early = !Link::loads_early || sizeof(E) == 16 || R > 2 ? 0 
 // A link has an open(), which all threads of all blocks call first, and an opened(), which they call before anything else of it.
 
 /// One block: its warps publish, each in a slot of its own.
-template <class E, int W>
+template <class E, int W, int T>
 struct BlockLink {
+  static constexpr int warps = T / warp_size;
   static constexpr bool warps_publish = true, loads_early = sizeof(E) == 4, copies_boxes = false, sends_L11 = false;
   struct Shared {
     Slot<E, W> slots[turns][warps];
@@ -128,13 +130,13 @@ struct BlockLink {
   __device__ void opened(const Panel<E>&) {}
   __device__ BlockLink(Shared& memory, const Panel<E>&) : shared(kept_address(memory)) {}
 
-  __device__ void boundary() { meet_teams(); }
+  __device__ void boundary() { meet_teams<T>(); }
   /// By the team that updates: what it has stored is visible to it in all blocks.
-  __device__ void updated() { meet<Meeting::updating>(); }
+  __device__ void updated() { meet<Meeting::updating, T>(); }
   __device__ Slot<E, W>& slot(int turn, int warp) { return shared.slots[turn][warp]; }
   template <int>
   __device__ Pivot<E, W> receive(int turn, int lane) {
-    meet<Meeting::eliminating>();
+    meet<Meeting::eliminating, T>();
     const Slot<E, W>& mine = shared.slots[turn][lane % warps];
     const Candidate c = mine.head;
     const Reciprocal<E> own = inverse_of(mine.row[0], c);
@@ -148,7 +150,7 @@ struct BlockLink {
 
 /// Blocks of a cluster: every block sends its slot into the shared memory of all. Where each lane sends it is in registers, or, if these
 /// are `crowded`, in shared memory: what the compiler would keep in local memory instead would be waited for in every step.
-template <class E, int W, bool crowded>
+template <class E, int W, int T, bool crowded>
 struct ClusterLinkOf {
   using Slot = lu::Slot<E, W>;
   static constexpr bool warps_publish = false, loads_early = true, copies_boxes = two_words<E>, sends_L11 = true;
@@ -207,9 +209,9 @@ struct ClusterLinkOf {
     cluster_wait();
   }
   __device__ void updated() {
-    meet<Meeting::updating>();
+    meet<Meeting::updating, T>();
     const std::uint32_t barrier = shared_address(&shared.updated);
-    const int to = static_cast<int>(threadIdx.x) - threads;
+    const int to = static_cast<int>(threadIdx.x) - T;
     if (to < blocks) barrier_release_at(barrier, to);
     barrier_acquire(barrier, updates++ % 2);
   }
@@ -271,14 +273,14 @@ struct ClusterLinkOf {
   }
 };
 
-template <class E, int W>
-using ClusterLink = ClusterLinkOf<E, W, false>;
-template <class E, int W>
-using CrowdedClusterLink = ClusterLinkOf<E, W, true>;
+template <class E, int W, int T>
+using ClusterLink = ClusterLinkOf<E, W, T, false>;
+template <class E, int W, int T>
+using CrowdedClusterLink = ClusterLinkOf<E, W, T, true>;
 
 /// Blocks of a cooperative grid: they write to each other in global memory. A letter is of pieces of 16 bytes, three words and the
 /// number of its step, so that who finds that number has the piece too: nobody waits for a fence, or for a barrier of the grid.
-template <class E, int W>
+template <class E, int W, int T>
 struct GridLink {
   using Slot = lu::Slot<E, W>;
   static constexpr bool warps_publish = false, loads_early = false, copies_boxes = two_words<E>, sends_L11 = false;
@@ -315,8 +317,8 @@ struct GridLink {
         arrived(p.arrived) {}
 
   __device__ void boundary() {
-    meet<Meeting::all>();
-    if (threadIdx.x < threads) {
+    meet<Meeting::all, T>();
+    if (threadIdx.x < T) {
       target += blocks;
       if (threadIdx.x == 0) {
         __threadfence();
@@ -328,7 +330,7 @@ struct GridLink {
         __threadfence();
       }
     }
-    meet<Meeting::all>();
+    meet<Meeting::all, T>();
   }
 
   __device__ int4* piece(int turn, int from, int number) const {
@@ -414,7 +416,7 @@ struct GridLink {
           if (first + k < (of_inverse ? words_of_inverse : words(live))) to[first + k] = three[k];
       }
     }
-    meet<Meeting::eliminating>();
+    meet<Meeting::eliminating, T>();
     return {&chosen, chosen.inverse};
   }
 

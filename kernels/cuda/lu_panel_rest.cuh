@@ -12,9 +12,10 @@
 namespace devobj::cuda::lu {
 
 /// What the threads of a block share.
-template <class E, int W, int R, template <class, int> class LinkOf>
+template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
 struct PanelShared {
-  typename LinkOf<E, W>::Shared link;
+  static constexpr int warps = T / warp_size;
+  typename LinkOf<E, W, T>::Shared link;
   Candidate winners[turns][warps];
   E values[turns][warps];                                  // of these candidates
   std::int32_t source[lu_panel_max], pivot[lu_panel_max];  // of each step: its row in A, its position
@@ -42,10 +43,10 @@ struct RestMemory {
 
 /// Before that, of double and if there is room: a block's part of the present sub-panel's L, for the tensor cores; a block with one
 /// row per thread sends rows of L11 from it. Not for complex numbers, nor for more than two rows per thread, which are not faster so.
-template <class E, int W, int R>
+template <class E, int W, int R, int T>
 struct KeptL {
   static constexpr bool possible = std::is_same_v<E, double> && R <= 2;
-  static constexpr int stride = R * threads + 4;  // neighbours along the depth are in different banks
+  static constexpr int stride = R * T + 4;  // neighbours along the depth are in different banks
   static constexpr std::size_t bytes = std::size_t(W) * stride * sizeof(E);
   /// Column k of L, from the block's first row on.
   __device__ static E* column(int k) {
@@ -54,14 +55,14 @@ struct KeptL {
   }
 };
 
-template <class E, int W, int R, template <class, int> class LinkOf>
+template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
 struct RestUpdate {
-  using Link = LinkOf<E, W>;
-  using Shared = PanelShared<E, W, R, LinkOf>;
+  using Link = LinkOf<E, W, T>;
+  using Shared = PanelShared<E, W, R, T, LinkOf>;
   using Memory = RestMemory<E, W>;
   using Tile = lu::Tile<E, W>;
   using Boxes = lu::Boxes<E, W>;
-  using Kept = KeptL<E, W, R>;
+  using Kept = KeptL<E, W, R, T>;
   static constexpr int early = chosen_early<Link, E, W, R>;
   static constexpr bool few_registers =
       R >= 4 || (R == 3 && sizeof(E) == 16);  // since the rows of the other team have so many
@@ -76,7 +77,7 @@ struct RestUpdate {
   /// By both teams, between two sub-panels.
   __device__ static void meet_between(Link& link, const Panel<E>& p) {
     if (sends(p))
-      meet_teams();
+      meet_teams<T>();
     else
       link.boundary();
   }
@@ -99,7 +100,7 @@ struct RestUpdate {
         ring(reinterpret_cast<E*>(of_team)),
         U12(reinterpret_cast<E*>(of_team + Memory::of_ring(panel.boxes))),
         nb(static_cast<int>(panel.A.cols)),
-        thread(static_cast<int>(threadIdx.x) - threads) {}
+        thread(static_cast<int>(threadIdx.x) - T) {}
 
   /// Of A12 the rows of some pivots, in column c0 + W + c.
   template <int begin, int end>
@@ -126,8 +127,8 @@ struct RestUpdate {
   __device__ void send_L11(int c0) {
     const int k = kept(thread % W);  // else the addresses that follow from it would fill registers meanwhile
     for (int i = begin; i < end; ++i) {
-      const int row = shared.source[c0 + i] - link.rank * block_rows<E, R>(p);
-      if (row < 0 || row >= block_rows<E, R>(p) || k >= i) continue;
+      const int row = shared.source[c0 + i] - link.rank * block_rows<E, R, T>(p);
+      if (row < 0 || row >= block_rows<E, R, T>(p) || k >= i) continue;
       const E l = Kept::column(k)[row];
       for (int to = thread / W; to < link.blocks; to += updating / W) link.send_L11(&shared.L11[k][i], l, to);
     }
@@ -151,7 +152,7 @@ struct RestUpdate {
           }
         } else {
           load_L11(c0);
-          meet<Meeting::updating>();
+          meet<Meeting::updating, T>();
         }
       }
 #pragma unroll
@@ -167,14 +168,14 @@ struct RestUpdate {
 #pragma unroll
         for (int i = 0; i < W; ++i) U12[(c - W) * Tile::stride + i] = x[i];
       }
-      if (first == 0) announce<Meeting::solved>();
+      if (first == 0) announce<Meeting::solved, T>();
       if (link.rank == 0 && c < rest) {
         E* to = kept(p.U + (c0 * nb + c0 + W + c));
 #pragma unroll
         for (int i = 0; i < W; ++i, to += nb) *to = x[i];
       }
     }
-    meet<Meeting::updating>();
+    meet<Meeting::updating, T>();
   }
 
   /// A22 -= L21 U12 for the columns after the next sub-panel, in the rows of the block that are live.
@@ -184,7 +185,7 @@ struct RestUpdate {
     const std::int64_t ld = p.A.ld, next_group = Tile::columns * ld;
     const int column = Tile::column(thread);
 #pragma unroll 1
-    for (int pass = 0; pass < block_rows<E, R>(p) / updating; ++pass) {
+    for (int pass = 0; pass < block_rows<E, R, T>(p) / updating; ++pass) {
       const int top = pass * updating + Tile::row(thread);  // of the thread's rows, within the block
       bool here[Tile::rows];
 #pragma unroll
@@ -192,7 +193,7 @@ struct RestUpdate {
         const int row = top + i * Tile::row_step;
         here[i] = shared.live[c0 / W % 2][row / warp_size] >> row % warp_size & 1;
       }
-      E* const L = &p.A(link.rank * block_rows<E, R>(p) + top, c0);
+      E* const L = &p.A(link.rank * block_rows<E, R, T>(p) + top, c0);
       // act(e, element) for the thread's elements of a group, which begins at `group` and is followed by `left` columns
       const auto each = [&](E* group, int left, auto act) {
 #pragma unroll
@@ -243,7 +244,7 @@ struct RestUpdate {
     link.opened(p);
     if constexpr (can_copy_boxes)
       if (p.boxes) {
-        Boxes boxes(p.A, map, memory, link.rank * block_rows<E, R>(p), block_rows<E, R>(p), thread);
+        Boxes boxes(p.A, map, memory, link.rank * block_rows<E, R, T>(p), block_rows<E, R, T>(p), thread);
         boxes.copy_ahead(2 * W);
         return run([&](int c0) { boxes.template update<few_registers>(c0, shared.live[c0 / W % 2], U12); });
       }
@@ -255,7 +256,7 @@ struct RestUpdate {
       E x[W];
       if constexpr (early > 0) {
         if (c0 > 0) link.updated();
-        meet<Meeting::chosen>();
+        meet<Meeting::chosen, T>();
         load_rows<0, early>(x, c0, thread);
       }
       if constexpr (can_send)

@@ -17,9 +17,9 @@ INSTANTIATE_TEST_SUITE_P(On, LuNative,
                          instance_name);
 
 std::string name_of(const cuda::LuPanelShape& shape, std::int64_t m, std::int64_t n) {
-  return shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.rows) +
-         " rows per thread" + (shape.cluster ? ", cluster" : ", grid") + (shape.keeps_L ? "" : ", L not kept") +
-         (shape.boxes ? "" : ", no boxes");
+  return shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
+         " threads, " + std::to_string(shape.rows) + " rows per thread" + (shape.cluster ? ", cluster" : ", grid") +
+         (shape.keeps_L ? "" : ", L not kept") + (shape.boxes ? "" : ", no boxes");
 }
 
 /// All that there are, and the one beside products, of which blocks may have no rows.
