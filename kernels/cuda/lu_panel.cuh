@@ -116,26 +116,32 @@ using LaunchOf = Launch<E, width_of<E>(R), R, T, LinkOf>;
 template <class E>
 constexpr int cluster_rows = sizeof(E) == 16 ? 3 : 4;
 
+/// Blocks of a cluster with few threads each, at most.
+template <class E>
+constexpr int few_blocks = std::is_same_v<E, float> ? 8 : max_cluster;
+
 /// The shapes that exist: all others are slower for every number of rows (docs/design-notes.md).
 template <class E>
 LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
   constexpr int usual = usual_threads, few = few_threads;
   const int R = shape.rows;
-  if (shape.threads == few && R <= 2) {
-    if (shape.blocks == 1)
-      return (R == 1 ? LaunchOf<E, 1, few, BlockLink>::run : LaunchOf<E, 2, few, BlockLink>::run)(p, shape, start, q);
+  if (shape.blocks == 1) {
+    if (shape.threads == few && R == 1) return LaunchOf<E, 1, few, BlockLink>::run(p, shape, start, q);
+    if (shape.threads == usual && R == 2) return LaunchOf<E, 2, usual, BlockLink>::run(p, shape, start, q);
+    if constexpr (is_device_complex<E>) {
+      if (shape.threads == usual && R == 1) return LaunchOf<E, 1, usual, BlockLink>::run(p, shape, start, q);
+    } else {
+      if (shape.threads == few && R == 2) return LaunchOf<E, 2, few, BlockLink>::run(p, shape, start, q);
+    }
+  } else if (shape.threads == few) {
     if (shape.cluster && R == 1) return LaunchOf<E, 1, few, ClusterLink>::run(p, shape, start, q);
-  }
-  if (shape.threads == usual && shape.blocks == 1) {
-    if (R == 1) return LaunchOf<E, 1, usual, BlockLink>::run(p, shape, start, q);
-    if (R == 2) return LaunchOf<E, 2, usual, BlockLink>::run(p, shape, start, q);
-  } else if (shape.threads == usual && shape.cluster) {
+  } else if (shape.cluster) {
     if (R == 1) return LaunchOf<E, 1, usual, ClusterLink>::run(p, shape, start, q);
     if (R == 2) return LaunchOf<E, 2, usual, ClusterLink>::run(p, shape, start, q);
     if (R == 3) return LaunchOf<E, 3, usual, CrowdedClusterLink>::run(p, shape, start, q);
     if constexpr (cluster_rows<E> >= 4)
       if (R == 4) return LaunchOf<E, 4, usual, CrowdedClusterLink>::run(p, shape, start, q);
-  } else if (shape.threads == usual) {
+  } else {
     check(cudaMemsetAsync(p.arrived, 0, counter_bytes + letters_bytes<E>(shape.blocks), stream_of(q)), "lu_panel");
     if (R == 2) return LaunchOf<E, 2, usual, GridLink>::run(p, shape, start, q);
     if (R == 4) return LaunchOf<E, 4, usual, GridLink>::run(p, shape, start, q);
@@ -168,13 +174,16 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   };
   const Machine machine = machine_of<E>();
   one_block(1, few_threads);
-  if (!is_complex<T>) one_block(2, few_threads);
+  // (which of 256 rows is the faster)
+  if (is_complex<T>)
+    one_block(1, usual_threads);
+  else
+    one_block(2, few_threads);
   if (machine.clusters) {
-    cluster(1, few_threads);
+    if (blocks_of(1, few_threads) <= few_blocks<E>) cluster(1, few_threads);
     for (int rows = 1; rows <= cluster_rows<E>; ++rows) cluster(rows, usual_threads);
   }
-  if (is_complex<T>) one_block(2, few_threads);
-  for (int rows : {1, 2}) one_block(rows, usual_threads);
+  one_block(2, usual_threads);
   for (int rows : {2, 4, 8, 16})
     if (blocks_of(rows, usual_threads) <= std::min(machine.processors, max_blocks))
       add(rows, usual_threads, blocks_of(rows, usual_threads), false);
