@@ -116,7 +116,7 @@ using LaunchOf = Launch<E, width_of<E>(R), R, T, LinkOf>;
 template <class E>
 constexpr int cluster_rows = sizeof(E) == 16 ? 3 : 4;
 
-/// Blocks of a cluster with few threads each, at most.
+/// Blocks of a cluster with few threads each, at most. In fp32 more are slower than half as many of the usual ones.
 template <class E>
 constexpr int few_blocks = std::is_same_v<E, float> ? 8 : max_cluster;
 
@@ -174,7 +174,7 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   };
   const Machine machine = machine_of<E>();
   one_block(1, few_threads);
-  // (which of 256 rows is the faster)
+  // the faster one for 129 to 256 rows
   if (is_complex<T>)
     one_block(1, usual_threads);
   else
@@ -190,8 +190,8 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   return shapes;
 }
 
-// From measurements (docs/design-notes.md): one block as long as it is the fastest, then a cluster with as few rows per
-// thread as possible, then the grid, whose barrier is slower but which has all processors.
+// From measurements (docs/design-notes.md), the first of the list: one block as long as that is the fastest, then a cluster with as few
+// threads and rows per thread as possible, then the grid, whose letters take longer, but which has all processors.
 // Beside products a cluster of more than one row per thread has all blocks it can: then those of the panels to come find room
 // where it was.
 template <class T>

@@ -398,15 +398,16 @@ struct Elimination {
   }
 };
 
-/// Registers of a thread that eliminates, of 168 for each at the start; none are given where there are fewer threads, with as many as
-/// they want. By what the rows take, and so that neither team, or the second one if it must be, has loads from local memory.
-template <class E, int W, int R, int T>
+/// Registers of a thread that eliminates, one of usual_threads; at the start all have registers_at_start. By what the rows take, and so
+/// that neither team, or the second one if it must be, has loads from local memory. (Where that is as many as at the start the compiler
+/// has to be told too, or it keeps numbers in local memory.) Fewer threads have as many as they want.
+constexpr int registers_at_start = 168;
+template <class E, int W, int R>
 constexpr int registers_given = [] {
   constexpr int bytes_of_rows = R * W * static_cast<int>(sizeof(E));
-  if (T < usual_threads) return 0;
   if (bytes_of_rows > 384) return std::is_same_v<E, double> ? 200 : 208;
   if (bytes_of_rows > 256 && sizeof(E) == 16) return 192;
-  return bytes_of_rows <= 256 && two_words<E> ? 168 : 176;
+  return bytes_of_rows <= 256 && two_words<E> ? registers_at_start : 176;
 }();
 
 template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
@@ -417,13 +418,14 @@ __global__ void __launch_bounds__(T + updating, 1)
   using Link = LinkOf<E, W, T>;
   Link::open(shared.link);
   wait_for_previous();
+  constexpr int given = registers_given<E, W, R>, at_start = registers_at_start;
   // Each team has a link of its own: what one keeps in registers would otherwise be kept for the other too, and not in registers.
   if (threadIdx.x < T) {
-    if constexpr (registers_given < E, W, R, T >> 0) take_registers<registers_given<E, W, R, T>>();
+    if constexpr (T == usual_threads) take_registers<given>();
     Link link(shared.link, p);
     Elimination<E, W, R, T, LinkOf>(p, shared, link).run();
   } else {
-    if constexpr (registers_given < E, W, R, T >> 0) leave_registers<3 * 168 - 2 * registers_given<E, W, R, T>>();
+    if constexpr (T == usual_threads) leave_registers<3 * at_start - 2 * given>();
     Link link(shared.link, p);
     RestUpdate<E, W, R, T, LinkOf>(p, map, shared, bytes + (p.keeps_L ? KeptL<E, W, R, T>::bytes : 0), link).run();
   }

@@ -19,7 +19,8 @@ namespace devobj::cuda::lu {
 constexpr int usual_threads = 256, few_threads = 128;
 constexpr int updating = 128;  // threads that update the rest beside them
 constexpr int max_blocks = 512;
-// Buffers are taken in turn. A block may be one step ahead of another, which then still stores the step before.
+// Buffers are taken in turn. A block of a cluster may be one step ahead of another, which then still stores the step before. (For a
+// grid's letters two would do.)
 constexpr int turns = 3;
 
 /// Barriers within a block: of all its threads, of each team, and of both where a triangular system has been solved, and where
@@ -289,7 +290,8 @@ struct GridLink {
   __host__ __device__ static constexpr int words(int live) {
     return (static_cast<int>(sizeof(Candidate)) + live * static_cast<int>(sizeof(E))) / 4;
   }
-  static constexpr int words_of_inverse = sizeof(Reciprocal<E>) / 4;
+  static constexpr int words_of_inverse =
+      (sizeof(E) + sizeof(typename Reciprocal<E>::R)) / 4;  // without what may follow
   __host__ __device__ static constexpr int pieces_of(int words) {
     return (words + words_in_piece - 1) / words_in_piece;
   }
@@ -317,7 +319,7 @@ struct GridLink {
         arrived(p.arrived) {}
 
   __device__ void boundary() {
-    meet<Meeting::all, T>();
+    meet_teams<T>();
     if (threadIdx.x < T) {
       target += blocks;
       if (threadIdx.x == 0) {
@@ -336,7 +338,7 @@ struct GridLink {
   __device__ int4* piece(int turn, int from, int number) const {
     return letters + (turn * blocks + from) * pieces + number;
   }
-  /// A piece whose words are those of `source` from 3 * number on, of `count`.
+  /// A piece whose words are those of `source` from `first` on, of `count`.
   template <class Source>
   __device__ void send(int turn, int number, int first, int count, Source source) const {
     std::uint32_t words[words_in_piece];
@@ -357,7 +359,7 @@ struct GridLink {
   }
   __device__ void publish(int turn, const Reciprocal<E>& inverse) {
     std::uint32_t of_inverse[words_of_inverse];
-    memcpy(of_inverse, &inverse, sizeof inverse);
+    memcpy(of_inverse, &inverse, sizeof of_inverse);
     if (threadIdx.x % warp_size == 0)
 #pragma unroll
       for (int i = 0; i < pieces - first_of_inverse; ++i)

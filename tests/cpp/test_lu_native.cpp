@@ -48,12 +48,18 @@ cuda::LuPanelShape factor_panel(const cuda::LuPanelShape& shape, View<T> A, View
                         const_cast<void*>(workspace.data()), shape, nullptr, q);
 }
 
-/// One block, clusters of 2 to 16, grids; 1 to 16 rows per thread: the same bits, and LAPACK's pivots.
+/// One block, clusters of 2 to 16, grids; 128 or 256 threads with 1 to 16 rows each: the same bits, and LAPACK's pivots.
 TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
-      for (auto [m, n] :
-           {std::pair<std::int64_t, std::int64_t>{100, 100}, {1000, 77}, {4001, 40}, {5000, 129}, {700, 256}}) {
+      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{100, 100},
+                          {200, 150},
+                          {256, 256},
+                          {1000, 77},
+                          {2000, 150},
+                          {4001, 40},
+                          {5000, 129},
+                          {700, 256}}) {
         const Dense<T> A = random<T>(m, n, 11);
         const LuFactors<T> lapack = lapack_lu(A);
         Dense<T> first;
@@ -84,7 +90,7 @@ TEST_P(LuNative, PanelsForTheCopyEngine) {
     if constexpr (cuda_built) {
       const bool hopper = cuda::gemm_overlapped_usable(q().device()), in_double = sizeof(real_t<T>) == 8;
       using Size = std::pair<std::int64_t, std::int64_t>;
-      for (auto [m, n] : {Size{1000, 77}, {1060, 80}, {4004, 128}, {6000, 49}, {9000, 129}, {700, 256}}) {
+      for (auto [m, n] : {Size{1000, 77}, {1000, 200}, {1060, 80}, {4004, 128}, {6000, 49}, {9000, 129}, {700, 256}}) {
         const Dense<T> A = random<T>(m, n, 18);
         const LuFactors<T> lapack = lapack_lu(A);
         Dense<T> first;
@@ -126,7 +132,7 @@ TEST_P(LuNative, PanelsForTheCopyEngine) {
 TEST_P(LuNative, PivotsAmongNearlyEqualElements) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
-      for (const std::int64_t m : {100, 500, 1000, 4001, 9001, 13001}) {
+      for (const std::int64_t m : {100, 500, 1000, 2001, 4001, 9001, 13001, 17001}) {
         const std::int64_t n = 5;
         Dense<T> A = random<T>(m, n, 17);
         for (std::int64_t i = 0; i < m; ++i) {
@@ -145,10 +151,52 @@ TEST_P(LuNative, PivotsAmongNearlyEqualElements) {
   });
 }
 
+/// Many blocks, one workspace for panel after panel, in which anything was before; a NaN as the first element, another, and a column of
+/// zeros.
+TEST_P(LuNative, GridsOfManyBlocks) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built) {
+      for (const std::int64_t m : {20000, 40000}) {
+        const std::int64_t n = 24, zero = 9;
+        Dense<T> plain = random<T>(m, n, 31), hard = plain;
+        const T nan = std::numeric_limits<real_t<T>>::quiet_NaN();
+        hard(0, 0) = nan;  // is the pivot, and then everywhere
+        Dense<T> later = plain;
+        for (std::int64_t i = 0; i < m; ++i) later(i, zero) = T(0);
+        later(m - 1, zero + 5) = nan;
+        const Storage workspace(cuda::lu_panel_workspace<T>(n), q());
+        cuda::fill_bytes(const_cast<void*>(workspace.data()), 0xff, cuda::lu_panel_workspace<T>(n), q().stream());
+        for (const Dense<T>* A : {&plain, &hard, &later}) {
+          Dense<std::int32_t> pivots;
+          for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) {
+            const std::string what = name_of(shape, m, n);
+            Matrix<T> LU = upload(*A, q());
+            Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q()), lists(n, 2, q());
+            cuda::lu_panel<T>(LU, ipiv.view(), 0, info.view().data, {lists.view().data, lists.view().data + n, n},
+                              const_cast<void*>(workspace.data()), shape, nullptr, q());
+            const Dense<std::int32_t> found = download<std::int32_t>(ipiv, q());
+            if (A == &plain) pivots = lapack_lu(*A).pivots;
+            if (pivots.size() == 0) pivots = found;
+            expect_same(found, pivots, what + ": pivots");
+            EXPECT_EQ(download<std::int32_t>(info, q())[0], A == &later ? zero + 1 : 0) << what;
+            const Dense<T> factors = download<T>(LU, q());
+            const bool swallowed = A == &hard && !std::isnan(std::abs(factors(m - 1, 0)));
+            EXPECT_FALSE(swallowed) << what;
+            if (A == &later) {
+              EXPECT_TRUE(std::isnan(std::abs(factors(m - 1, n - 1)))) << what;
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
 /// The shapes that the library chooses: a block, clusters, and the grid.
 TEST_P(LuNative, PanelsOfEveryHeight) {
   with_type([&]<class T>(T) {
-    for (const std::int64_t m : {255, 256, 257, 511, 513, 1025, 4097, 8193, 16385, 70001}) {
+    for (const std::int64_t m :
+         {128, 129, 255, 256, 257, 511, 513, 1025, 2048, 2049, 4097, 8193, 12288, 12289, 16385, 70001}) {
       const std::int64_t n = 21;
       const Dense<T> A = random<T>(m, n, std::uint32_t(m));
       const LuFactors<T> lapack = lapack_lu(A), f = factor_lu(A, q(), {Method::native});
