@@ -90,13 +90,13 @@ struct Panel {
   std::int64_t offset;
   std::int32_t* info;
   RowExchange exchange;
-  E* U;                  // nb x nb, by rows
+  E* U;                    // nb x nb, by rows
   unsigned char* letters;  // of all blocks, for each turn; where there is no cluster. Zero at the start, as
   unsigned* arrived;       // the grid's barrier counter
-  std::int32_t* places;  // gets the multiprocessors of a cluster
-  int block_rows;        // of each block: a multiple of `updating`, R * T at most
-  bool keeps_L;          // each block keeps its rows of a sub-panel's L in shared memory
-  bool boxes;            // the rest's columns are copied as boxes
+  std::int32_t* places;    // gets the multiprocessors of a cluster
+  int block_rows;          // of each block: a multiple of `updating`, R * T at most
+  bool keeps_L;            // each block keeps its rows of a sub-panel's L in shared memory
+  bool boxes;              // the rest's columns are copied as boxes
 };
 
 /// Whether the rows are shared evenly by the blocks; else all blocks but the last ones have as many as their threads hold, R each. Not in
@@ -346,7 +346,9 @@ struct GridLink {
     for (int k = 0; k < words_in_piece; ++k) words[k] = first + k < count ? source(first + k) : 0u;
     store_whole(piece(turn, rank, number), make_int4(words[0], words[1], words[2], step + 1));
   }
-  __device__ E* stage() { return shared.row; }
+  __device__ E* stage() {
+    return shared.row;
+  }
   template <int live>
   __device__ void publish(int turn, const Candidate& head) {
     const int number = threadIdx.x % warp_size;
