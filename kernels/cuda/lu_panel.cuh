@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/lu_panel_grid_link.cuh"
 #include "kernels/cuda/lu_panel_kernel.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/tensor_map.hpp"

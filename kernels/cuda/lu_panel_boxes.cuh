@@ -125,6 +125,7 @@ struct Boxes {
       for (int i = 0; i < Tile::rows; ++i) here[i] = rows >> (first_row + i * Tile::row_step) & 1;
       barrier_wait(arrival_of_L(), static_cast<int>(parity_of_L++ % 2));
       Tile tile;
+      // hidden: else these addresses would be made ahead of all slices and sub-panels, and kept in local memory
       const int again = kept(lane), row_again = lane_row(again);
       tile.load(
           [&](int i, int k, int part) {

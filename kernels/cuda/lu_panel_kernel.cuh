@@ -270,7 +270,7 @@ struct Elimination {
     constexpr int deep = 4, steps = W / deep, wide = W / 8;
     // kept: else what follows from them would fill registers during the elimination
     const int outer = kept(lane / deep), inner = kept(lane % deep);
-    const int top = first_row - lane + outer, end = even_rows<E> ? min(m, (link.rank + 1) * p.block_rows) : m;
+    const int top = first_row - lane + outer;
     const E* from = L_at + (outer - lane) + 2 * inner * p.A.ld;
     double x[R][2][wide][4];
 #pragma unroll
@@ -284,7 +284,7 @@ struct Elimination {
 #pragma unroll
           for (int h = 0; h < 4; ++h) {  // eight rows
             const int down = r * T + 8 * h;
-            x[r][h / 2][t][h % 2 * 2 + e] = here && top + down < end ? column[down] : 0.0;
+            x[r][h / 2][t][h % 2 * 2 + e] = here && top + down < m ? column[down] : 0.0;
           }
       }
     meet<Meeting::solved, T>();
@@ -418,14 +418,14 @@ __global__ void __launch_bounds__(T + updating, 1)
   using Link = LinkOf<E, W, T>;
   Link::open(shared.link);
   wait_for_previous();
-  constexpr int given = registers_given<E, W, R>, at_start = registers_at_start;
+  constexpr int given = registers_given<E, W, R>;
   // Each team has a link of its own: what one keeps in registers would otherwise be kept for the other too, and not in registers.
   if (threadIdx.x < T) {
     if constexpr (T == usual_threads) take_registers<given>();
     Link link(shared.link, p);
     Elimination<E, W, R, T, LinkOf>(p, shared, link).run();
   } else {
-    if constexpr (T == usual_threads) leave_registers<3 * at_start - 2 * given>();
+    if constexpr (T == usual_threads) leave_registers<3 * registers_at_start - 2 * given>();
     Link link(shared.link, p);
     RestUpdate<E, W, R, T, LinkOf>(p, map, shared, bytes + (p.keeps_L ? KeptL<E, W, R, T>::bytes : 0), link).run();
   }

@@ -77,7 +77,7 @@ constexpr int shared_bytes = groups * ring_bytes<Product> + C_bytes<Product> + a
 struct Update {
   ProductTiles tiles;
   Block<double> C;
-  int sign;  // of alpha: the bit to be changed in a number's upper half, or none
+  int sign;       // of alpha: the bit to be changed in a number's upper half, or none
   int pieces;     // of the operands, along the depth
   bool streamed;  // C, which is too large to stay in the L2 cache
   SparedPlaces spared;
@@ -217,7 +217,8 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
 }
 
 /// What RealProduct and FourProducts have in common: boxes of 16 rows by the piece's depth of A, and of 16 rows by the tile's columns of
-/// B, as both lie in real numbers, and pieces of two halves along the depth. Of these a Product has load_A(into, stage, half, box), 16 bytes each, and multiply_box(box, half), what it multiplies in a box.
+/// B, as both lie in real numbers, and pieces of two halves along the depth. Of these a Product has load_A(into, stage, half, box),
+/// 16 bytes each, and multiply_box(box, half), what it multiplies in a box.
 template <class Product, int cols>
 class ProductByHalves {
  public:
