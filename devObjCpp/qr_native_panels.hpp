@@ -1,7 +1,10 @@
 // The panels of a QR wholly on the GPU, with their block reflectors.
 //
 // A panel is factored in strips as wide as the cluster's registers hold, or, if it is too tall for many columns, by
-// Cholesky-QR; each strip's reflector is applied to the columns of the panel to its right.
+// Cholesky-QR. Up to 256 columns are a group; each strip's reflector is applied to the columns of its group to its right, and the
+// reflectors of wide panels' groups, joined, to those of the next groups: of 1024 columns
+//
+//     group 1 to group 2,  groups 1 and 2 to 3 and 4,  group 3 to group 4.
 #pragma once
 
 #include <algorithm>
@@ -43,6 +46,7 @@ class NativePanels {
   std::int64_t begin(int turn, Range K, Queue& q) {
     const std::int64_t width = strip_width(K, 0, q);
     strip(turn, K, {0, width}, q);
+    end_group(turn, K, width, q);
     return width;
   }
   /// The panel's strips after the first `done` columns. Beside each of them, when it has been launched, `beside(S, ready)` is called,
@@ -56,6 +60,7 @@ class NativePanels {
       if constexpr (!std::is_same_v<Beside, std::nullptr_t>) ready = q.record(false);
       S = {before.end, before.end + strip_width(K, before.end, q)};
       strip(turn, K, S, q);
+      end_group(turn, K, S.end, q);
       if constexpr (!std::is_same_v<Beside, std::nullptr_t>) beside(before, ready);
     }
   }
@@ -97,6 +102,13 @@ class NativePanels {
   /// Strips of more rows are qr_panel_tall's: the registers of a cluster hold few columns of so many rows.
   static constexpr std::int64_t cluster_rows = 8192;
 
+  /// Columns of a group.
+  static constexpr std::int64_t group = larft_max;
+  /// Where the group of that column ends, counted as it is from the panel's first one.
+  static std::int64_t group_end(Range K, std::int64_t column) {
+    return std::min((column / group + 1) * group, K.size());
+  }
+
   /// Whether a strip of `rows` rows is qr_panel_tall's; also where a cluster's registers hold too few columns.
   static bool is_tall(std::int64_t rows, const Queue& q) {
     constexpr std::int64_t too_few = 8;
@@ -109,7 +121,7 @@ class NativePanels {
     if constexpr (cuda_built) {
       width = is_tall(rows, q) ? cuda::qr_panel_tall_width<T> : cuda::qr_panel_width<T>(rows, q);
     }
-    return std::min(width, K.size() - done);
+    return std::min(width, group_end(K, done) - done);
   }
   /// V of the panel's columns S, from its own first row on.
   View<T> strip_V(int turn, Range K, Range S) const {
@@ -120,9 +132,10 @@ class NativePanels {
   View<T> strip_T(int turn, Range K, Range S) const {
     return S.size() == K.size() ? Tri(turn, K.size()) : strips_[turn](S, S);
   }
-  /// Factors the panel's columns S and applies them to its others to their right.
+  /// Factors the panel's columns S and applies them to those of their group to their right.
   void strip(int turn, Range K, Range S, Queue& q) {
-    const Range columns{K.begin + S.begin, K.begin + S.end}, below{columns.begin, A_.rows}, right{columns.end, K.end};
+    const Range columns{K.begin + S.begin, K.begin + S.end}, below{columns.begin, A_.rows},
+        right{columns.end, K.begin + group_end(K, S.begin)};
     const View<T> panel_V = V(turn, K.begin, K.size()), T_here = strip_T(turn, K, S);
     if constexpr (cuda_built) {
       const View<T> V_here = panel_V({0, panel_V.rows}, S);
@@ -132,6 +145,19 @@ class NativePanels {
         cuda::qr_panel_tall(A_(below, columns), part(tau_, columns), V_here, T_here, q);
     }
     reflect(strip_V(turn, K, S), T_here, A_(below, right), q);
+  }
+  /// Where the panel's first `done` columns end a group with others to its right: applies them, as many as the largest power of two of
+  /// groups that divides them, to as many to their right.
+  void end_group(int turn, Range K, std::int64_t done, Queue& q) {
+    if (done % group != 0 || done == K.size()) return;
+    std::int64_t width = group;
+    while (done % (2 * width) == 0) width *= 2;
+    const Range G{done - width, done}, columns{K.begin + G.begin, K.begin + G.end},
+        right{columns.end, std::min(columns.end + width, K.end)}, below{columns.begin, A_.rows};
+    const View<T> panel_V = V(turn, K.begin, K.size()), V_here = panel_V({G.begin, panel_V.rows}, G),
+                  T_here = Tri(turn, K.size())(G, G);
+    triangle_of_vectors(V_here, part(tau_, columns), View<T>(gram_.data, width, width), T_here, q);
+    reflect(V_here, T_here, A_(below, right), q);
   }
   /// Whether the reflector of m x w V is best applied to so many columns by one kernel.
   static bool in_one_kernel(std::int64_t m, std::int64_t w, std::int64_t columns, const Queue& q) {
