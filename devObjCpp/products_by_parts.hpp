@@ -29,6 +29,10 @@ inline constexpr std::int64_t as_real_least_reflected = 6000;
 inline constexpr std::int64_t by_three_least = 2048;
 /// Rows and columns from which a matrix of double precision that is not aligned is updated faster as two that are.
 inline constexpr std::int64_t unaligned_least = 3072;
+/// Rows and columns, and columns of V, from which a matrix of complex<double> is updated faster by gemm_residues, and columns from which
+/// one is that begins with the columns of the unit matrix (orgqr): parts with little in them are slow.
+inline constexpr std::int64_t reflected_by_residues_least = 2048, reflected_by_residues_least_width = 384,
+                              reflected_by_residues_least_unit = 8192;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
 
@@ -60,9 +64,9 @@ class ProductsByParts {
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q))
-        return ProductsByParts(q.workspace(cuda::gemm_3m_overlapped_workspace(rows, cols, k)), by_three, true);
+        return for_complex_reflectors(math, rows, cols, k, q);
     if constexpr (cuda_built)
-      if ((pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) && k <= cuda::gemm_by_parts_max_depth) {
+      if (pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) {
         const std::int64_t free = std::max(rows, cols);
         return ProductsByParts(q.workspace(std::max(bytes<T>(rows, cols, k), bytes<T>(k, free, free))), by_three);
       }
@@ -96,6 +100,24 @@ class ProductsByParts {
                                : updates_by_three_              ? by_three_least
                                                                 : as_real_least_reflected;
     return workspace_ != nullptr && std::min(C.rows, C.cols) >= least;
+  }
+  /// Whether C -= V W is to be by gemm_residues but for the rows of V's triangle.
+  template <class T>
+  bool updates_by_residues(View<T> V, View<T> C) const {
+    return by_residues_ && V.cols >= reflected_by_residues_least_width &&
+           std::min(C.rows - V.cols, C.cols) >= reflected_by_residues_least;
+  }
+  /// The same without gemm_residues.
+  ProductsByParts without_residues() const {
+    ProductsByParts parts = *this;
+    parts.by_residues_ = false;
+    return parts;
+  }
+  /// C -= V W, V without its triangle.
+  template <class T>
+  void subtract_by_residues(View<T> V, View<T> W, View<T> C, Queue& q) const {
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+      cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, V, W, C, workspace_, q);
   }
   /// Whether the product of V and C, summed along V's columns, is.
   template <class T>
@@ -151,6 +173,23 @@ class ProductsByParts {
  private:
   explicit ProductsByParts(void* workspace, bool by_three = false, bool updates_by_three = false)
       : workspace_(workspace), by_three_(by_three), updates_by_three_(updates_by_three) {}
+  /// By three real products, and where V is wide and there is memory for it, by gemm_residues.
+  static ProductsByParts for_complex_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k,
+                                                Queue& q) {
+    using T = std::complex<double>;
+    const std::size_t of_three = cuda::gemm_3m_overlapped_workspace(rows, cols, k);
+    if (k >= reflected_by_residues_least_width && std::min(rows - k, cols) >= reflected_by_residues_least &&
+        residues_usable(math, q))
+      try {
+        ProductsByParts parts(q.workspace(std::max(of_three, cuda::gemm_residues_workspace<T>(rows, cols, k))), true,
+                              true);
+        parts.by_residues_ = true;
+        return parts;
+      } catch (const Error& error) {
+        if (error.status() != Status::out_of_memory) throw;  // three products will do
+      }
+    return ProductsByParts(q.workspace(of_three), true, true);
+  }
   template <class T>
   static bool pays(Math math, std::int64_t rows, std::int64_t cols, const Queue& q) {
     return std::is_same_v<real_t<T>, float> && q.on_cuda() && std::min(rows, cols) >= by_parts_least &&
@@ -171,6 +210,7 @@ class ProductsByParts {
   void* workspace_ = nullptr;
   bool by_three_ = false;          // V^H C
   bool updates_by_three_ = false;  // in that workspace
+  bool by_residues_ = false;       // in the same
 };
 
 }  // namespace devobj

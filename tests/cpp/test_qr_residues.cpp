@@ -1,0 +1,166 @@
+// On a GPU only: block reflectors of complex<double> whose updates are by remainders of integers (gemm_residues), beside the same in
+// strict math.
+#include <cstring>
+#include <vector>
+
+#include "devObjCpp/memory.hpp"
+#include "devObjCpp/products_by_parts.hpp"
+#include "factor_checks.hpp"
+
+namespace devobj::test {
+namespace {
+
+using Z = std::complex<double>;
+
+class QrByResidues : public Everywhere {
+ public:
+  bool usable() { return cuda_built && residues_usable(Math::automatic, q()); }
+};
+INSTANTIATE_TEST_SUITE_P(On, QrByResidues,
+                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_complex)),
+                         instance_name);
+
+constexpr std::int64_t block = 512;
+static_assert(block >= reflected_by_residues_least_width);
+
+bool same(const Dense<Z>& X, const Dense<Z>& Y) {
+  return std::memcmp(X.data(), Y.data(), static_cast<std::size_t>(X.size()) * sizeof(Z)) == 0;
+}
+
+/// The largest element of (A - Q R) x, for an x of columns' signs and sizes, in units of n eps; Q R x by ormqr, in strict math.
+double residual(const Dense<Z>& A, const QrFactors<Z>& f, Queue& q) {
+  const std::int64_t m = A.rows(), n = A.cols();
+  std::vector<std::complex<long double>> product(m), Rx(m);
+  std::vector<double> norm(n);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < m; ++i) norm[j] = std::hypot(norm[j], std::abs(A(i, j)));
+  for (std::int64_t j = 0; j < n; ++j) {
+    const long double x = (j * j % 3 == 0 ? 1 : -1) / static_cast<long double>(norm[j] > 0 ? norm[j] : 1);
+    for (std::int64_t i = 0; i < m; ++i) product[i] += wide(A(i, j)) * x;
+    for (std::int64_t i = 0; i <= j; ++i) Rx[i] += wide(f.QR(i, j)) * x;
+  }
+  Padded<Z> V(f.QR, q), tau(f.tau, q), C(Dense<Z>::from(m, 1, [&](auto i, auto) { return Z(Rx[i]); }), q);
+  ormqr<Z>(Side::Left, Op::NoTrans, V, tau, C, q, {.math = Math::strict});
+  const Dense<Z> QRx = C.read("C");
+  double worst = 0;
+  for (std::int64_t i = 0; i < m; ++i)
+    worst = larger(worst, static_cast<double>(std::abs(product[i] - wide(QRx(i, 0)))) / (double(n) * eps<double>));
+  return worst;
+}
+
+/// geqrf's updates: as good as plain products, for matrices whose elements differ too; the same bits again; and without where there is
+/// no memory for them.
+TEST_P(QrByResidues, FactorsAsGoodAsByPlainProducts) {
+  if (!usable()) GTEST_SKIP() << "skipped: this GPU has no such product";
+  // the first update leaves out the next block
+  const std::int64_t n = reflected_by_residues_least + 2 * block + 77, m = n + 40;
+  const Dense<Z> uniform = random<Z>(m, n, 41);
+  const auto element = [&](int kind, std::int64_t i, std::int64_t j) {
+    const Z x = uniform(i, j);
+    switch (kind) {
+      case 0:
+        return x * std::ldexp(1.0, static_cast<int>(i % 5 * 20 - j % 90));  // of all sizes
+      case 1:
+        return i == j || (i * 31 + j * 17) % 10 == 0 ? x : Z(0);  // mostly zeros
+      case 2:
+        return i - j > 300 || j - i > 300 ? Z(0) : x;  // a band
+      default:
+        return 1.0 + x * 0x1p-40;  // nearly of rank one
+    }
+  };
+  for (int kind = 0; kind < 4; ++kind) {
+    SCOPED_TRACE("kind " + std::to_string(kind));
+    const Dense<Z> A = Dense<Z>::from(m, n, [&](auto i, auto j) { return element(kind, i, j); });
+    QrOptions options{Method::native, block};
+    const QrFactors<Z> f = factor_qr(A, q(), options), again = factor_qr(A, q(), options);
+    EXPECT_TRUE(same(f.QR, again.QR));
+    options.math = Math::strict;
+    const QrFactors<Z> plain = factor_qr(A, q(), options);
+    EXPECT_FALSE(same(f.QR, plain.QR)) << "was not by residues";
+    const double ours = residual(A, f, q()), strict = residual(A, plain, q());
+    EXPECT_LE(ours, 2 * strict + residual_floor) << "strict " << strict;
+    RecordProperty("residuals_" + std::to_string(kind), std::to_string(ours) + " " + std::to_string(strict));
+    if (kind > 0) continue;
+    options.math = Math::automatic;
+    bool went_without = false;
+    for (int nth = 1; nth <= 20 && !went_without; ++nth) {
+      Matrix<Z> QR = upload(A, q()), tau(n, 1, q());
+      q().wait();
+      Queue fresh(Backend::cuda);
+      memory::fail_allocation(nth);
+      try {
+        geqrf<Z>(QR.view(), tau.view(), fresh, options);
+        memory::fail_allocation(0);
+        fresh.wait();
+        const Dense<Z> factors = download<Z>(QR, q());
+        went_without = !same(factors, f.QR);
+        if (went_without) {
+          EXPECT_LE(residual(A, {factors, download<Z>(tau, q())}, q()), 2 * strict + residual_floor);
+        }
+      } catch (const Error& error) {
+        memory::fail_allocation(0);
+        EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();
+        EXPECT_TRUE(same(download<Z>(QR, q()), A));
+      }
+    }
+    EXPECT_TRUE(went_without);
+  }
+}
+
+/// A NaN stays in its column and in those to its right, an infinity is where strict math has something that is not finite.
+TEST_P(QrByResidues, WhatIsNotFinite) {
+  if (!usable()) GTEST_SKIP() << "skipped: this GPU has no such product";
+  const std::int64_t n = reflected_by_residues_least + 2 * block + 77, column = n - 50;
+  for (const double bad : {nan<double>, infinity<double>}) {
+    Dense<Z> A = random<Z>(n, n, 43);
+    A(n - 1, column) = bad;
+    const QrFactors<Z> f = factor_qr(A, q(), {Method::native, block});
+    for (std::int64_t j = 0; j < n; ++j) {
+      bool finite = true;
+      for (std::int64_t i = 0; i < n; ++i) finite = finite && std::isfinite(std::abs(f.QR(i, j)));
+      EXPECT_EQ(finite, j < column) << bad << ", column " << j;
+    }
+  }
+}
+
+/// ormqr's, and those of orgqr's columns beyond the reflectors.
+TEST_P(QrByResidues, OrthogonalFactorsAreThoseOfPlainProducts) {
+  if (!usable()) GTEST_SKIP() << "skipped: this GPU has no such product";
+  const std::int64_t k = block + 100;
+  const auto expect_near = [&](const Dense<Z>& ours, const Dense<Z>& plain, const std::string& what) {
+    EXPECT_FALSE(same(ours, plain)) << what << " was not by residues";
+    // the columns have norms of about one
+    double worst = 0;
+    for (std::int64_t e = 0; e < ours.size(); ++e) worst = larger(worst, std::abs(ours[e] - plain[e]));
+    EXPECT_LE(worst, 30 * eps<double>) << what;
+  };
+  {
+    const std::int64_t m = reflected_by_residues_least + 2 * block, width = reflected_by_residues_least + 3;
+    const QrFactors<Z> f = factor_qr(random<Z>(m, k, 44), q());
+    Dense<Z> C0 = random<Z>(m, width, 45);
+    for (std::int64_t e = 0; e < C0.size(); ++e) C0[e] /= std::sqrt(double(m));
+    for (const Op op : {Op::NoTrans, Op::ConjTrans}) {
+      Dense<Z> C[2];
+      for (const Math math : {Math::automatic, Math::strict}) {
+        Padded<Z> V(f.QR, q()), tau(f.tau, q()), c(C0, q());
+        ormqr<Z>(Side::Left, op, V, tau, c, q(), {.method = Method::native, .block = block, .math = math});
+        C[math == Math::strict] = c.read("C");
+      }
+      expect_near(C[0], C[1], std::string("ormqr ") + static_cast<char>(op));
+    }
+  }
+  const std::int64_t n = reflected_by_residues_least_unit + k;
+  const QrFactors<Z> f = factor_qr(random<Z>(n, k, 46), q());
+  Dense<Z> Q[2];
+  for (const Math math : {Math::automatic, Math::strict}) {
+    Matrix<Z> A(n, n, q()), tau = upload(f.tau, q());
+    laset(Uplo::General, Z(0), Z(0), A.view(), q());
+    copy<Z>(upload(f.QR, q()).view(), A({0, n}, {0, k}), q());
+    orgqr<Z>(A.view(), tau.view(), q(), {.method = Method::native, .block = block, .math = math});
+    Q[math == Math::strict] = download<Z>(A, q());
+  }
+  expect_near(Q[0], Q[1], "orgqr");
+}
+
+}  // namespace
+}  // namespace devobj::test
