@@ -46,6 +46,9 @@ namespace {
 constexpr std::int64_t by_rows_least = 6000;
 // Order from which the block after the next of a column-major matrix is updated on a queue of its own.
 constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000;
+// Rows for each column from which the exchanges of the rest's rows, several panels' at once, are not to be faster than the panel beside
+// them allows: there the rest has time. In single precision, where panels decide.
+constexpr std::int64_t tall = 2;
 // Elements of the columns that have pivots, from which the exchanges of those left of each block of a column-major matrix are put
 // off to the end, and rows for each such column up to which: whole columns are moved then.
 constexpr std::int64_t left_at_end_least = 4000 * 4000, left_at_end_most_rows = 8;
@@ -341,13 +344,14 @@ class NativeLu {
   }
 
   /// The rows of `columns` as the panels within the block exchanged them.
-  void exchange(const Block& block, const Place& A, Range columns, Queue& q) {
+  void exchange(const Block& block, const Place& A, Range columns, Queue& q, bool of_rest = false) {
     if (columns.size() <= 0) return;
     const Range K = block.columns;
     if (A.by_rows)
       cuda::exchange_columns(A({K.begin, m_}, columns), exchange_of(K), block.inner, q);
     else
-      cuda::exchange_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, q);
+      cuda::exchange_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, q, {},
+                          of_rest && std::is_same_v<T, float> && m_ >= tall * n_);
   }
 
   /// Whether the columns left of a block are exchanged at the end: where that is faster and, with so many blocks, its workspace
@@ -374,7 +378,7 @@ class NativeLu {
       return true;
     const bool many = columns.size() > cuda::exchange_solve_few && K.size() > inner;
     if (inner > solve_rows_ || many) {
-      exchange(block, A, columns, q);
+      exchange(block, A, columns, q, of_rest);
       rows.rows = 0;
     }
     const unsigned char* streams = nullptr;

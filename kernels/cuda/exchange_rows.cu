@@ -13,6 +13,8 @@ namespace devobj::cuda {
 namespace {
 
 constexpr int columns_at_once = 8;
+// Blocks beside a panel: half of what the memory could give, and the panel's letters and columns are not behind all that.
+constexpr std::int64_t blocks_beside = 16;
 
 /// Of the panels themselves: a column gets the exchanges of the pivots from the first of these numbers on that is larger than its own.
 struct Firsts {
@@ -25,8 +27,21 @@ struct Firsts {
   }
 };
 
-/// `own`: there are such numbers.
-template <bool own, class E>
+template <bool leaves, class E>
+__device__ E load(const E& from) {
+  if constexpr (leaves) return __ldcs(&from);
+  return from;
+}
+template <bool leaves, class E>
+__device__ void store(E& to, E x) {
+  if constexpr (leaves)
+    __stcs(&to, x);
+  else
+    to = x;
+}
+
+/// `own`: there are such numbers. `beside`: what is moved leaves the cache first.
+template <bool own, bool beside, class E>
 __global__ void __launch_bounds__(lu_panel_max)
     exchange_rows_kernel(Block<E> A, RowExchange exchange, int part_rows, const __grid_constant__ Firsts firsts) {
   const int t = threadIdx.x;
@@ -45,15 +60,15 @@ __global__ void __launch_bounds__(lu_panel_max)
 #pragma unroll
       for (int u = 0; u < columns_at_once; ++u) {
         if (!moves || j0 + u >= A.cols || top < first[u]) continue;
-        fresh[u] = A(top + source, j0 + u);
-        if (to >= 0) old[u] = A(top + t, j0 + u);
+        fresh[u] = load<beside>(A(top + source, j0 + u));
+        if (to >= 0) old[u] = load<beside>(A(top + t, j0 + u));
       }
       __syncthreads();
 #pragma unroll
       for (int u = 0; u < columns_at_once; ++u) {
         if (!moves || j0 + u >= A.cols || top < first[u]) continue;
-        A(top + t, j0 + u) = fresh[u];
-        if (to >= 0) A(top + to, j0 + u) = old[u];
+        store<beside>(A(top + t, j0 + u), fresh[u]);
+        if (to >= 0) store<beside>(A(top + to, j0 + u), old[u]);
       }
     }
   }
@@ -113,7 +128,7 @@ void exchange_columns(View<T> At, RowExchange exchange, std::int64_t part_rows, 
 
 template <class T>
 void exchange_rows(View<T> A, RowExchange exchange, std::int64_t part_rows, Queue& q,
-                   const std::vector<std::int64_t>& firsts) {
+                   const std::vector<std::int64_t>& firsts, bool beside) {
   if (A.empty() || exchange.rows == 0) return;
   DeviceScope scope(q.device());
   part_rows = std::min(part_rows, exchange.rows);
@@ -121,15 +136,18 @@ void exchange_rows(View<T> A, RowExchange exchange, std::int64_t part_rows, Queu
   require(firsts.size() <= exchange_rows_firsts, "exchange_rows: too many parts of the columns");
   std::transform(firsts.begin(), firsts.end(), all.of, [](std::int64_t of) { return static_cast<std::int32_t>(of); });
   const auto threads = static_cast<unsigned>(ceil_div(part_rows, warp_size) * warp_size);
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(ceil_div(A.cols, columns_at_once), 1 << 20));
-  const auto kernel =
-      firsts.empty() ? exchange_rows_kernel<false, device_t<T>> : exchange_rows_kernel<true, device_t<T>>;
+  const auto blocks = static_cast<unsigned>(
+      std::min<std::int64_t>(ceil_div(A.cols, columns_at_once), beside ? blocks_beside : 1 << 20));
+  using E = device_t<T>;
+  const auto kernel = !firsts.empty() ? exchange_rows_kernel<true, false, E>
+                      : beside        ? exchange_rows_kernel<false, true, E>
+                                      : exchange_rows_kernel<false, false, E>;
   kernel<<<blocks, threads, 0, stream_of(q)>>>(block_of(A), exchange, static_cast<int>(part_rows), all);
   q.launched("exchange_rows");
 }
 
-#define INSTANTIATE(T)                                                                                       \
-  template void exchange_rows(View<T>, RowExchange, std::int64_t, Queue&, const std::vector<std::int64_t>&); \
+#define INSTANTIATE(T)                                                                                             \
+  template void exchange_rows(View<T>, RowExchange, std::int64_t, Queue&, const std::vector<std::int64_t>&, bool); \
   template void exchange_columns(View<T>, RowExchange, std::int64_t, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE

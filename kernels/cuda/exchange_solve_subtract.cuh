@@ -367,7 +367,12 @@ class Product<E, w, true> {
   /// C - L X, stored.
   __device__ void multiply(const Row<E, w>* X, Block<E> C, int rows, int cols) {
     if (warp_row() >= rows) return;
+    // One of two sums begins from C: what is subtracted cancels, so that it stays smaller than a sum that C is added to at the end.
     double sums[2][4] = {};
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int j = 0; j < 2; ++j) sums[0][2 * i + j] = N::parts == 2 && j == 1 ? im(C_[i][0]) : re(C_[i][j % width]);
     const auto* const l = reinterpret_cast<const double*>(&shared_.L[N::i() / N::parts][row()]) + N::i() % N::parts;
     const double* const x = N::of_X(X + first_column(), 0);
     constexpr int next = sizeof(shared_.L[0]) / sizeof(double) * 4 / N::parts;  // four numbers further on
@@ -388,8 +393,8 @@ class Product<E, w, true> {
 #pragma unroll
       for (int j = 0; j < width; ++j)
         if (row() + 8 * i < rows && column() + j < cols)
-          C(row() + 8 * i, column() + j) = sum(C_[i][j], from_parts<E>(sums[0][2 * i + j] + sums[1][2 * i + j],
-                                                                       sums[0][2 * i + 1] + sums[1][2 * i + 1]));
+          C(row() + 8 * i, column() + j) =
+              from_parts<E>(sums[0][2 * i + j] + sums[1][2 * i + j], sums[0][2 * i + 1] + sums[1][2 * i + 1]);
   }
 
  private:

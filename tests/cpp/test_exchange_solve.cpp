@@ -202,6 +202,10 @@ TEST_P(ExchangeSolve, RowsAlone) {
         Padded<T> a(A, q()), at(op_of(Op::Trans, A), q());
         cuda::exchange_rows<T>(a, exchange, part_rows, q());
         expect(A, a.read("A"), all, "by columns");
+        const Dense<T> many = random<T>(m, 300, 5);  // more than the few blocks beside a panel have at once
+        Padded<T> b(many, q());
+        cuda::exchange_rows<T>(b, exchange, part_rows, q(), {}, true);
+        expect(many, b.read("A"), all, "by columns, beside a panel");
         if (part_rows <= cuda::exchange_columns_max<T>) {
           cuda::exchange_columns<T>(at, exchange, part_rows, q());
           expect(A, op_of(Op::Trans, at.read("A")), all, "by rows");
