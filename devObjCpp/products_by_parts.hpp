@@ -1,12 +1,13 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
 // ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and these by three real products
-// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu), and real ones that are not aligned as two that are
+// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu) or by remainders of integers (gemm_residues.cu), and real ones that are not aligned as two that are
 // (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays accurate. Everywhere else
 // a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
 #include <complex>
+#include <cstdint>
 #include <type_traits>
 
 #include "devobj/blas.hpp"
@@ -29,10 +30,9 @@ inline constexpr std::int64_t as_real_least_reflected = 6000;
 inline constexpr std::int64_t by_three_least = 2048;
 /// Rows and columns from which a matrix of double precision that is not aligned is updated faster as two that are.
 inline constexpr std::int64_t unaligned_least = 3072;
-/// Rows and columns, and columns of V, from which a matrix of complex<double> is updated faster by gemm_residues, and columns from which
-/// one is that begins with the columns of the unit matrix (orgqr): parts with little in them are slow.
-inline constexpr std::int64_t reflected_by_residues_least = 2048, reflected_by_residues_least_width = 384,
-                              reflected_by_residues_least_unit = 8192;
+/// Rows and columns, and columns of V, from which a matrix of complex<double> is updated faster by gemm_residues; columns from which one is
+/// that begins with those of the unit matrix, in which products have parts with little in them, which are slow.
+inline constexpr std::int64_t residues_least_reflected = 2048, residues_least_width = 384, residues_least_unit = 8192;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
 
@@ -53,10 +53,11 @@ class ProductsByParts {
  public:
   ProductsByParts() = default;
 
-  /// For block reflectors of up to k columns, applied to matrices of up to rows x cols, parts of C if that is known.
+  /// For block reflectors of up to k columns, applied to matrices of up to rows x cols, parts of C if that is known; by gemm_residues to
+  /// matrices of `residues_least` columns and more.
   template <class T>
   static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q,
-                                        View<T> C = {}) {
+                                        View<T> C = {}, std::int64_t residues_least = residues_least_reflected) {
     if constexpr (cuda_built && std::is_same_v<T, double>)
       if (q.on_cuda() && std::min(rows, cols) >= unaligned_least && !C.empty() &&
           !cuda::gemm_overlapped_aligned(C, C, C) && cuda::gemm_overlapped_usable(q.device()))
@@ -64,11 +65,13 @@ class ProductsByParts {
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q))
-        return for_complex_reflectors(math, rows, cols, k, q);
+        return for_complex_reflectors(math, rows, cols, k, q, residues_least);
     if constexpr (cuda_built)
       if (pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) {
-        const std::int64_t free = std::max(rows, cols);
-        return ProductsByParts(q.workspace(std::max(bytes<T>(rows, cols, k), bytes<T>(k, free, free))), by_three);
+        const std::int64_t free = std::max(rows, cols);  // V^H C, and C^H V
+        return ProductsByParts(
+            q.workspace(std::max({bytes<T>(rows, cols, k), bytes<T>(k, free, free), bytes<T>(free, k, free)})),
+            by_three);
       }
     return ProductsByParts(nullptr, by_three);
   }
@@ -104,14 +107,9 @@ class ProductsByParts {
   /// Whether C -= V W is to be by gemm_residues but for the rows of V's triangle.
   template <class T>
   bool updates_by_residues(View<T> V, View<T> C) const {
-    return by_residues_ && V.cols >= reflected_by_residues_least_width &&
-           std::min(C.rows - V.cols, C.cols) >= reflected_by_residues_least;
-  }
-  /// The same without gemm_residues.
-  ProductsByParts without_residues() const {
-    ProductsByParts parts = *this;
-    parts.by_residues_ = false;
-    return parts;
+    return C.cols >= residues_least_ && V.cols >= residues_least_width &&
+           std::min(C.rows - V.cols, C.cols) >= residues_least_reflected &&
+           reinterpret_cast<std::uintptr_t>(C.data) % sizeof(T) == 0;
   }
   /// C -= V W, V without its triangle.
   template <class T>
@@ -175,15 +173,14 @@ class ProductsByParts {
       : workspace_(workspace), by_three_(by_three), updates_by_three_(updates_by_three) {}
   /// By three real products, and where V is wide and there is memory for it, by gemm_residues.
   static ProductsByParts for_complex_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k,
-                                                Queue& q) {
-    using T = std::complex<double>;
+                                                Queue& q, std::int64_t residues_least) {
     const std::size_t of_three = cuda::gemm_3m_overlapped_workspace(rows, cols, k);
-    if (k >= reflected_by_residues_least_width && std::min(rows - k, cols) >= reflected_by_residues_least &&
+    if (k >= residues_least_width && std::min(rows - k, cols) >= residues_least_reflected && cols >= residues_least &&
         residues_usable(math, q))
       try {
-        ProductsByParts parts(q.workspace(std::max(of_three, cuda::gemm_residues_workspace<T>(rows, cols, k))), true,
-                              true);
-        parts.by_residues_ = true;
+        const std::size_t of_residues = cuda::gemm_residues_workspace<std::complex<double>>(rows, cols, k);
+        ProductsByParts parts(q.workspace(std::max(of_three, of_residues)), true, true);
+        parts.residues_least_ = residues_least;
         return parts;
       } catch (const Error& error) {
         if (error.status() != Status::out_of_memory) throw;  // three products will do
@@ -210,7 +207,7 @@ class ProductsByParts {
   void* workspace_ = nullptr;
   bool by_three_ = false;          // V^H C
   bool updates_by_three_ = false;  // in that workspace
-  bool by_residues_ = false;       // in the same
+  std::int64_t residues_least_ = INT64_MAX;  // C's columns
 };
 
 }  // namespace devobj

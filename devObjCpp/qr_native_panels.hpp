@@ -2,9 +2,9 @@
 //
 // A panel is factored in strips as wide as the cluster's registers hold, or, if it is too tall for many columns, by
 // Cholesky-QR. Up to 256 columns are a group; each strip's reflector is applied to the columns of its group to its right, and the
-// reflectors of wide panels' groups, joined, to those of the next groups: of 1024 columns
+// reflectors of a wide panel's groups, joined, to those of the next groups: of three groups
 //
-//     group 1 to group 2,  groups 1 and 2 to 3 and 4,  group 3 to group 4.
+//     the first to the second,  both to the third.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,6 @@ class NativePanels {
   std::int64_t begin(int turn, Range K, Queue& q) {
     const std::int64_t width = strip_width(K, 0, q);
     strip(turn, K, {0, width}, q);
-    end_group(turn, K, width, q);
     return width;
   }
   /// The panel's strips after the first `done` columns. Beside each of them, when it has been launched, `beside(S, ready)` is called,
@@ -146,8 +145,8 @@ class NativePanels {
     }
     reflect(strip_V(turn, K, S), T_here, A_(below, right), q);
   }
-  /// Where the panel's first `done` columns end a group with others to its right: applies them, as many as the largest power of two of
-  /// groups that divides them, to as many to their right.
+  /// Where the panel's first `done` columns are whole groups, with columns to their right: applies the last of them, as many groups as
+  /// the largest power of two that divides their number, to as many columns to their right.
   void end_group(int turn, Range K, std::int64_t done, Queue& q) {
     if (done % group != 0 || done == K.size()) return;
     std::int64_t width = group;

@@ -2,6 +2,7 @@
 #include "qr_orthogonal.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
@@ -39,10 +40,13 @@ std::int64_t block_size(const QrOptions& options, std::int64_t k, std::int64_t w
 // ---- BlockReflectors ----
 
 template <class T>
-BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q,
-                                    Math math, View<T> where)
-    : two_{{m, nb, q}, {m, nb, q}}, W_(width, nb, q), TW_(width, nb, q),
-      parts_(ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where)), q_(q) {}
+BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q, Math math,
+                                    View<T> where, std::int64_t residues_least)
+    : two_{{m, nb, q}, {m, nb, q}},
+      W_(width, nb, q),
+      TW_(width, nb, q),
+      parts_(ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where, residues_least)),
+      q_(q) {}
 
 template <class T> void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, Queue& q) {
   V = View<T>(V_.data, A.rows, A.cols, cuda::aligned_ld(A.rows));
@@ -98,7 +102,8 @@ template <class T>
 OrthogonalFactor<T>::OrthogonalFactor(Side side, std::int64_t order, std::int64_t k, std::int64_t width, Queue& q,
                                       QrOptions options, View<T> where)
     : side_(side), block_(block_size<T>(options, k, width, q)), q_(q) {
-  if (!by_lapack(options.method, q)) H_.emplace(order, block_, width, q, options.math, where);
+  if (by_lapack(options.method, q)) return;
+  H_.emplace(order, block_, width, q, options.math, where, side == Side::Left ? residues_least_reflected : INT64_MAX);
 }
 
 template <class T> void OrthogonalFactor<T>::apply(Op op, View<T> V, View<T> tau, View<T> C) {
@@ -148,7 +153,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
 
   // All memory first: when there is none, A is as it was.
   const std::int64_t nb = block_size<T>(options, k, n, q);
-  BlockReflectors<T> H(m, nb, n, q, options.math, A);
+  BlockReflectors<T> H(m, nb, n, q, options.math, A, residues_least_unit);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
   laset(Uplo::General, T(0), T(1), A({k, m}, {k, n}), q);

@@ -29,12 +29,12 @@ inline void require_options(const char* routine, const QrOptions& options, const
 }
 
 /// Block reflectors H = I - V T V^H with up to nb columns and m rows, one after the other, applied to C with up to
-/// `width` columns (from the left) or rows (from the right), parts of `where` if that is known. While one is applied in the
-/// queue, the V and T of the next one are made beside it.
+/// `width` columns (from the left) or rows (from the right), parts of `where` if that is known. `residues_least`: as in
+/// ProductsByParts::for_reflectors. While one is applied in the queue, the V and T of the next one are made beside it.
 template <class T> class BlockReflectors {
  public:
   BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q, Math math = Math::automatic,
-                  View<T> where = {});
+                  View<T> where = {}, std::int64_t residues_least = residues_least_reflected);
   /// For i = 0 ... count - 1: use(i) in the queue's order, where the functions below apply the reflector of the
   /// unit lower trapezoidal vectors(i) with factors(i). use(i) must not change those of i + 1.
   template <class Vectors, class Factors, class Use>

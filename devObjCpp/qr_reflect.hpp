@@ -27,7 +27,7 @@ void project_left(View<T> V, View<T> C, View<T> W, Queue& q, const ProductsByPar
 template <class T>
 void subtract_left(View<T> V, View<T> W, View<T> C, Queue& q, const ProductsByParts& parts = {}) {
   if (parts.updates_by_residues(V, C)) {
-    // V's triangle by itself: the first of its rows are next to nothing, which gemm_residues is slow for
+    // V's triangle by itself: there is little in its first rows, for which gemm_residues is slow
     const Range k{0, V.cols}, below{V.cols, V.rows}, columns{0, C.cols};
     gemm(Op::NoTrans, Op::NoTrans, T(-1), V(k, k), W, T(1), C(k, columns), q);
     return parts.subtract_by_residues(V(below, k), W, C(below, columns), q);
@@ -114,7 +114,7 @@ void reflect_unit_left(View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW,
   if (right.size() > 0)
     times_projection_left(Op::NoTrans, V(below, k), Tri, C(below, right), W(k, {0, right.size()}), TW(k, right), q,
                           parts);
-  subtract_left(V, TW, C, q, C.cols >= reflected_by_residues_least_unit ? parts : parts.without_residues());
+  subtract_left(V, TW, C, q, parts);
 }
 
 /// C -= (C V) op(Tri) V^H, C is n x m; W and TW are n x k workspace.

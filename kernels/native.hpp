@@ -78,8 +78,8 @@ LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, s
 
 /// The row exchanges of panels whose lists follow each other, of part_rows <= lu_panel_max rows each but the last, one after the other
 /// on A, whose first row is that of the first panel. If there are `firsts`, A's columns are the panels' own: column j gets the
-/// exchanges from the first of these numbers, rows at which panels begin, in rising order, that is larger than j. `beside`, which is not for
-/// such columns: slower, so that panels beside it are not. (exchange_rows)
+/// exchanges from the first of these numbers, rows at which panels begin, in rising order, that is larger than j. `beside`, not
+/// for such columns: slower, so that panels beside it are not. (exchange_rows)
 inline constexpr std::size_t exchange_rows_firsts = 32;  // at most
 template <class T>
 void exchange_rows(View<T> A, RowExchange exchange, std::int64_t part_rows, Queue& q,

@@ -255,14 +255,15 @@ TEST_P(LuNative, UpdatesBesideThePanels) {
 /// too many blocks, and, in double precision, the block after the next is updated on a queue of its own.
 TEST_P(LuNative, LargeMatricesThatAreNotSquare) {
   with_type([&]<class T>(T) {
-    const auto check = [&](std::int64_t m, std::int64_t n, std::int64_t block = 0) {
+    const auto check = [&](std::int64_t m, std::int64_t n, std::int64_t block = 0, std::int64_t inner = 0) {
       const Dense<T> A = random<T>(m, n, 16);
-      const LuFactors<T> f = factor_lu(A, q(), {Method::native, block});
+      const LuFactors<T> f = factor_lu(A, q(), {Method::native, block, nullptr, inner});
       EXPECT_LE(lu_residual(A, f), 1) << shape_name(m, n);
       EXPECT_TRUE(pivots_in_range(f));
     };
     check(5300, 3100);
-    check(16500, 1000);  // too tall
+    check(16500, 1000);           // too tall
+    check(4700, 2300, 256, 128);  // so tall that exchanges beside panels are slow, in single precision
     if (std::is_same_v<real_t<T>, double>) {
       const std::int64_t least = is_complex<T> ? 4000 : 5000;
       check(least + 201, least + 100);

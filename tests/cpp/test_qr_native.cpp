@@ -62,7 +62,7 @@ TEST_P(QrNative, WidePanels) {
   if (!q().on_cuda()) return;
   with_type([&]<class T>(T) {
     std::vector<std::array<std::int64_t, 3>> cases = {{900, 700, 300},  {1100, 1100, 512}, {520, 1300, 512},
-                                                      {1000, 900, 768}, {2600, 1500, 600}, {9000, 560, 530}};
+                                                      {1000, 900, 768}, {2600, 1500, 600}, {8500, 560, 530}};
     // by the H200's table 256 columns, and the others together
     cases.push_back({600, std::is_same_v<T, double> ? 14500 : 9000, 0});
     for (auto [m, n, block] : cases) {
