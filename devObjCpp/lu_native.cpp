@@ -46,8 +46,8 @@ namespace {
 constexpr std::int64_t by_rows_least = 6000;
 // Order from which the block after the next of a column-major matrix is updated on a queue of its own.
 constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000;
-// Rows for each column from which the exchanges of the rest's rows, several panels' at once, are not to be faster than the panel beside
-// them allows: there the rest has time. Of real numbers in single precision, where panels decide.
+// Rows for each column from which the exchanges of the rest's rows, of several panels at once, are slow for the sake of the panel beside
+// them, since the rest has time: of real numbers in single precision, where panels decide.
 constexpr std::int64_t tall = 2;
 // Elements of the columns that have pivots, from which the exchanges of those left of each block of a column-major matrix are put
 // off to the end, and rows for each such column up to which: whole columns are moved then.

@@ -1,8 +1,8 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
 // ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and these by three real products
-// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu) or by remainders of integers (gemm_residues.cu), and real ones that are not aligned as two that are
-// (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays accurate. Everywhere else
-// a ProductsByParts is off, and the algorithms call gemm.
+// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu) or by remainders of integers (gemm_residues.cu), and real ones that
+// are not aligned as two that are (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays
+// accurate. Everywhere else a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +47,8 @@ inline bool residues_usable(Math math, const Queue& q) {
   return false;
 }
 
-/// Products by parts on one queue, or real ones of complex<double>, three or four to a complex one, or two of double precision
-/// for one that is not aligned, or none.
+/// Products by parts on one queue, or real ones of complex<double>, three or four to a complex one, some of them by gemm_residues, or two
+/// of double precision for one that is not aligned, or none.
 class ProductsByParts {
  public:
   ProductsByParts() = default;
