@@ -1,6 +1,5 @@
 // On a GPU only: the native LU in double precision where its updates are by remainders of integers (gemm_residues), beside itself in
 // strict math.
-#include <cstring>
 #include <vector>
 
 #include "devObjCpp/lu_native_products.hpp"
@@ -86,8 +85,7 @@ TEST_P(LuByResidues, AsGoodAsByPlainProducts) {
       options.math = Math::strict;
       const LuFactors<T> plain = factor_lu(A, q(), options);
       EXPECT_TRUE(pivots_in_range(f));
-      EXPECT_NE(std::memcmp(f.LU.data(), plain.LU.data(), static_cast<std::size_t>(f.LU.size()) * sizeof(T)), 0)
-          << "was not by residues";
+      EXPECT_FALSE(same_bits(f.LU, plain.LU)) << "was not by residues";
       const double ours = residual_of_rows(A, f), strict = residual_of_rows(A, plain);
       EXPECT_LE(ours, 2 * strict + residual_floor) << "strict " << strict;
       RecordProperty("residuals_" + std::to_string(kind), std::to_string(ours) + " " + std::to_string(strict));
@@ -107,10 +105,7 @@ TEST_P(LuByResidues, AsGoodAsByPlainProducts) {
             memory::fail_allocation(0);
             fresh.wait();
             const Dense<T> factors = download<T>(LU, q());
-            const auto same_as = [&](const Dense<T>& other) {
-              return std::memcmp(factors.data(), other.data(), std::size_t(n * n) * sizeof(T)) == 0;
-            };
-            went_without = is_complex<T> ? !same_as(f.LU) : same_as(plain.LU);
+            went_without = is_complex<T> ? !same_bits(factors, f.LU) : same_bits(factors, plain.LU);
           } catch (const Error& error) {
             memory::fail_allocation(0);
             EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();

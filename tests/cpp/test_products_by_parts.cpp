@@ -29,10 +29,6 @@ template <class T>
 bool is_finite(T x) {
   return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
 }
-template <class T>
-bool same_bits(const Dense<T>& A, const Dense<T>& B) {
-  return std::memcmp(A.data(), B.data(), static_cast<std::size_t>(A.size()) * sizeof(T)) == 0;
-}
 
 /// A factorization large enough that its updates use the products.
 TEST_P(ProductsByPartsUses, LuIsAsAccurateAsInStrictMath) {

@@ -1,6 +1,5 @@
 // On a GPU only: block reflectors of complex<double> whose updates are by remainders of integers (gemm_residues), beside the same in
 // strict math.
-#include <cstring>
 #include <vector>
 
 #include "devObjCpp/memory.hpp"
@@ -23,10 +22,6 @@ INSTANTIATE_TEST_SUITE_P(On, QrByResidues,
 constexpr std::int64_t block = 512;
 static_assert(block >= residues_least_width);
 
-bool same(const Dense<Z>& X, const Dense<Z>& Y) {
-  return std::memcmp(X.data(), Y.data(), static_cast<std::size_t>(X.size()) * sizeof(Z)) == 0;
-}
-
 /// What `result` gives on a queue without the memory for gemm_residues: allocations fail one after the other, until there is another
 /// result than `usual`, since the products are made in another way; empty if there is none. An error leaves `unchanged()`.
 template <class Result, class Unchanged>
@@ -35,7 +30,7 @@ Dense<Z> without_residues(const Dense<Z>& usual, Result result, Unchanged unchan
     Queue fresh(Backend::cuda);
     try {
       const Dense<Z> X = result(fresh, nth);
-      if (!same(X, usual)) return X;
+      if (!same_bits(X, usual)) return X;
     } catch (const Error& error) {
       memory::fail_allocation(0);
       EXPECT_EQ(error.status(), Status::out_of_memory) << error.what();
@@ -98,7 +93,7 @@ TEST_P(QrByResidues, FactorsAsGoodAsByPlainProducts) {
     const Dense<Z> A = Dense<Z>::from(m, n, [&](auto i, auto j) { return element(kind, i, j); });
     QrOptions options{Method::native, block};
     const QrFactors<Z> f = factor_qr(A, q(), options), again = factor_qr(A, q(), options);
-    EXPECT_TRUE(same(f.QR, again.QR));
+    EXPECT_TRUE(same_bits(f.QR, again.QR));
     options.math = Math::strict;
     const double ours = residual(A, f, q()), strict = residual(A, factor_qr(A, q(), options), q());
     EXPECT_LE(ours, 2 * strict + 0.01) << "strict " << strict;
@@ -114,7 +109,8 @@ TEST_P(QrByResidues, FactorsAsGoodAsByPlainProducts) {
       fresh.wait();
       return download<Z>(QR, q());
     };
-    const Dense<Z> by_three = without_residues(f.QR, factored, [&] { EXPECT_TRUE(same(download<Z>(QR, q()), A)); });
+    const Dense<Z> by_three =
+        without_residues(f.QR, factored, [&] { EXPECT_TRUE(same_bits(download<Z>(QR, q()), A)); });
     ASSERT_FALSE(by_three.size() == 0) << "was not by residues";
     EXPECT_LE(residual(A, {by_three, download<Z>(tau, q())}, q()), 2 * strict + 0.01);
   }

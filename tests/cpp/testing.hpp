@@ -317,6 +317,12 @@ void expect_close(const Dense<T>& actual, const Dense<wide_t<T>>& expected, cons
       return;
     }
 }
+/// Whether both are of one size and have the same bits.
+template <class T>
+bool same_bits(const Dense<T>& A, const Dense<T>& B) {
+  return A.rows() == B.rows() && A.cols() == B.cols() &&
+         (A.size() == 0 || std::memcmp(A.data(), B.data(), static_cast<std::size_t>(A.size()) * sizeof(T)) == 0);
+}
 /// The same bits.
 template <class T> void expect_same(const Dense<T>& actual, const Dense<T>& expected, const std::string& what) {
   ASSERT_EQ(actual.rows(), expected.rows()) << what;
