@@ -148,7 +148,7 @@ std::int64_t solve_stream_bytes(std::int64_t n, std::int64_t rows, bool refined)
 inline constexpr std::int64_t trsm_block_rows = 256;
 void trsm_block(Uplo uplo, Op op, Diag diag, const void* stream, View<double> B, Queue& q);
 
-/// Multiprocessors that a product leaves to kernels on other queues: as many as `count`, but an eighth of all at most; those whose
+/// Multiprocessors that a product leaves to kernels on other queues: as many as `count`, but a quarter of all at most; those whose
 /// numbers are in `places`, lu_panel_places of them in device memory, first, so that a panel that was there can be there again.
 /// `counts`: with places, spared_counts numbers in device memory, zero before and after, of one product at a time. A product that
 /// has fewer tiles than there are multiprocessors for does not look at the places.

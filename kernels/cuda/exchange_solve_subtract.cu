@@ -107,8 +107,10 @@ __global__ void __launch_bounds__(threads)
 /// The blocks of a cluster: as many as that the clusters of w columns are on the GPU at once (of an H100: 15 of 8 blocks, 17 of 6).
 template <int w>
 constexpr int most_parts = w == 64 ? 8 : 6;
-/// Rows up to which that is faster than exchange_solve and a product.
-constexpr std::int64_t most_rows = 4000;
+/// Rows up to which that is faster than exchange_solve and a product, in the LU, whose products of the rest leave it more
+/// multiprocessors in single precision.
+template <class E>
+constexpr std::int64_t most_rows = std::is_same_v<E, float> ? 6000 : 4000;
 
 /// Whether there are such clusters on the current device, which is asked once.
 template <class E, int w>
@@ -143,7 +145,7 @@ template <class T>
 bool exchange_solve_subtract(View<T> L, View<T> A, RowExchange exchange, Queue& q) {
   using E = device_t<T>;
   if (A.empty()) return true;
-  if (A.rows > most_rows || A.cols > L.cols) return false;
+  if (A.rows > most_rows<E> || A.cols > L.cols) return false;
   DeviceScope scope(q.device());
   if (L.cols == 64) return launch<E, 64>(block_of(L), block_of(A), exchange, q);
   if constexpr (std::is_same_v<E, float>)  // for others it is not faster

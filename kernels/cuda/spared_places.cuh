@@ -71,7 +71,7 @@ __device__ inline void end_cluster(const SparedPlaces& g, int rank) {
 
 /// How many of a GPU's multiprocessors a product leaves to others.
 inline int spared_multiprocessors(const Spared& spared, int processors) {
-  return std::min(spared.count, processors / 8);
+  return std::min(spared.count, processors / 4);
 }
 
 }  // namespace devobj::cuda

@@ -325,18 +325,19 @@ TEST_P(ExchangeSolveSubtract, SizesAndWidths) {
   with_type([&]<class T>(T) {
     bool hopper = false;
     if constexpr (cuda_built) hopper = cuda::gemm_overlapped_usable(q().device());
-    // by the kernel: on Hopper for 64 columns, in single precision for 128
+    // by the kernel: on Hopper for 64 columns, in single precision for 128 too, and more rows
     const std::vector<Size> of_64{{64, 64, 1},   {65, 64, 64},   {70, 64, 3},    {300, 64, 63},
                                   {1200, 64, 9}, {2500, 64, 40}, {3901, 64, 20}, {4000, 64, 64}};
     for (const Size& size : of_64) check<T>(size);
     EXPECT_EQ(done, hopper ? 2 * of_64.size() : 0);
     done = 0;
-    const std::vector<Size> of_128{{129, 128, 100}, {500, 128, 128}, {3000, 128, 17}};
-    for (const Size& size : of_128) check<T>(size);
-    EXPECT_EQ(done, (hopper && std::is_same_v<T, float> ? 2 * of_128.size() : 0));
+    const std::vector<Size> of_single{
+        {129, 128, 100}, {500, 128, 128}, {3000, 128, 17}, {5190, 64, 20}, {6000, 128, 33}};
+    for (const Size& size : of_single) check<T>(size);
+    EXPECT_EQ(done, (hopper && std::is_same_v<T, float> ? 2 * of_single.size() : 0));
     // not by it
     done = 0;
-    for (const Size& size : std::vector<Size>{{257, 1, 1}, {700, 33, 7}, {300, 64, 65}, {4100, 64, 3}, {70, 64, 130}})
+    for (const Size& size : std::vector<Size>{{257, 1, 1}, {700, 33, 7}, {300, 64, 65}, {6010, 64, 3}, {70, 64, 130}})
       check<T>(size);
     EXPECT_EQ(done, 0);
   });
