@@ -97,7 +97,7 @@ class LuNativeProducts {
   /// `places`, `counts`: of cuda::Spared.
   void use(void* workspace, const std::int32_t* places, std::int32_t* counts) {
     workspace_ = workspace;
-    // in single precision products have time, but of wide matrices: as many again for what is between two panels
+    // In single precision products have time, unless the matrix is wide: as many again for what is between two panels.
     const bool more = std::is_same_v<T, float> && A_.rows >= A_.cols;
     spared_ = {more ? 2 * panel_multiprocessors : panel_multiprocessors, places, counts};
   }
