@@ -16,7 +16,7 @@
 // waits for that.
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
-// read anew for each block, with the order of what is left (blocks_for): narrow blocks where the panels decide, wide ones
+// read anew for each block, with the order of what is left (lu_native_blocks.hpp): narrow blocks where the panels decide, wide ones
 // where the products do.
 //
 // A large square matrix is row-major meanwhile, that is, transposed in its place: the exchange of rows, which would touch
@@ -26,7 +26,6 @@
 #include "lu_native.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -36,6 +35,7 @@
 #include "devobj/matrix.hpp"
 #include "kernels/device.hpp"
 #include "kernels/native.hpp"
+#include "lu_native_blocks.hpp"
 #include "lu_native_products.hpp"
 #include "tuning.hpp"
 
@@ -67,37 +67,22 @@ class NativeLu {
         k_(std::min(A.rows, A.cols)),
         by_rows_(m_ == n_ && n_ >= by_rows_least),
         solve_rows_(cuda::exchange_solve_rows<T>(q)),
-        products_(A, by_rows_, options.math, q) {
-    const TuningTable& table = tuning_of(q);
-    const std::int64_t most =
-        by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max;
-    for (std::int64_t j = 0; j < k_; j = blocks_.back().columns.end) {
-      BlockSizes sizes{options.block, options.inner_block};
-      if (options.block <= 0) {
-        sizes = blocks_for(table, m_ - j, n_ - j);
-        if (products_.slow(k_ - j)) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
-        if (options.inner_block > 0) sizes.inner_block = options.inner_block;
-      }
-      std::int64_t width = std::min(sizes.block, k_ - j);
-      // Nothing runs beside the first block's panels, and beside the next one's what the first block's depth gives.
-      if (options.block <= 0 && sizes.inner_block < sizes.block)
-        width = std::min(width, blocks_.empty() ? 2 * sizes.inner_block : 2 * blocks_.back().columns.size());
-      const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most});
-      blocks_.push_back(block_of({j, j + width}, inner));
-      nb_ = std::max(nb_, width);
-      inner_ = std::max(inner_, inner);
-    }
-    products_.choose(k_ - blocks_[0].columns.size(), nb_);
+        products_(A, by_rows_, options.math, q),
+        blocks_(m_, n_, options,
+                by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max, products_,
+                tuning_of(q)) {
+    products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest());
     if (products_.wants_copy()) aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
-    const std::size_t panel = aligned(cuda::lu_panel_workspace<T>(inner_));
+    const std::size_t panel = aligned(cuda::lu_panel_workspace<T>(blocks_.widest_panel()));
     std::size_t products = products_.workspace_bytes();
-    copy_size_ = aligned(copy_ld(m_) * nb_ * sizeof(T)) / sizeof(T);
+    copy_size_ = aligned(copy_ld(m_) * blocks_.widest() * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
     if constexpr (!single)
       if (n_ - blocks_[0].columns.size() > cuda::exchange_solve_few)
-        streams_size_ = aligned(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(nb_, solve_rows_, false)));
+        streams_size_ =
+            aligned(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(blocks_.widest(), solve_rows_, false)));
     const std::size_t aligned_copy = static_cast<std::size_t>(aligned_.ld * aligned_.cols) * sizeof(T);
     const auto blocks = static_cast<std::int64_t>(blocks_.size());
     const std::size_t of_left = left_at_end_pays(blocks) ? cuda::exchange_left_workspace(m_, blocks) : 0;
@@ -140,38 +125,13 @@ class NativeLu {
     if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
     if (left_at_end_) {
       std::vector<std::int64_t> ends;
-      for (const Block& block : blocks_) ends.push_back(block.columns.end);
+      for (const Block& block : blocks_.all()) ends.push_back(block.columns.end);
       cuda::exchange_left(A_, ipiv_, ends, left_workspace_, q_);
     }
   }
 
  private:
-  /// Columns that are factored before what is right of them is updated, in panels of `inner` columns.
-  struct Block {
-    Range columns;
-    std::int64_t inner;
-    cuda::LuPanelShape first_shape, last_shape;  // of its panels
-  };
-
-  /// The table's blocks are those of square matrices: what is left counts by the square root of its elements; a panel's columns,
-  /// besides, by its rows.
-  static BlockSizes blocks_for(const TuningTable& table, std::int64_t rows, std::int64_t cols) {
-    const auto of_order = [&](std::int64_t n) {
-      BlockSizes sizes = table.blocks(Tuned::lu, Method::native, type_letter<T>(), n);
-      if (sizes.inner_block == 0) sizes.inner_block = sizes.block;
-      return sizes;
-    };
-    const auto order = std::llround(std::sqrt(static_cast<double>(rows) * static_cast<double>(cols)));
-    BlockSizes sizes = of_order(order);
-    if (rows > order) sizes.inner_block = std::min(sizes.inner_block, of_order(rows).inner_block);
-    return sizes;
-  }
-
-  Block block_of(Range K, std::int64_t inner) const {
-    const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
-    const bool beside = products_.leave_multiprocessors();
-    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin, beside), cuda::lu_panel_shape<T>(m_ - last, beside)};
-  }
+  using Block = LuNativeBlock;
 
   /// The matrix, or columns of it, as they lie: (rows, columns) of the matrix are `data` from its first row and column on,
   /// or its transpose.
@@ -221,7 +181,7 @@ class NativeLu {
       const Block& K = blocks_[i];
       q_.wait_for(panels.record(false));
       if (by_rows_) copy_back(i, q_);
-      panels_stay_ = panels_stay(i);
+      panels_stay_ = blocks_.panels_stay(i);
       const bool last = i + 1 == blocks_.size();
       const Range rest{last ? K.columns.end : blocks_[i + 1].columns.end, n_};
       const auto update_rest = [&] {
@@ -272,18 +232,6 @@ class NativeLu {
     return by_rows_ || (!single && k_ >= (is_complex<T> ? soon_least_double_complex : soon_least_double));
   }
 
-  /// Whether the panels of the next two blocks, which step i's update of the rest may run beside, find multiprocessors enough
-  /// where those of block i were: clusters that do not grow.
-  bool panels_stay(std::size_t i) const {
-    int most = cuda::lu_panel_places;
-    for (std::size_t j = i; j < std::min(i + 3, blocks_.size()); ++j)
-      for (const cuda::LuPanelShape& shape : {blocks_[j].first_shape, blocks_[j].last_shape}) {
-        if (!shape.cluster || shape.blocks > most) return false;
-        most = shape.blocks;
-      }
-    return true;
-  }
-
   /// What the kernel's panel at K did to the rows.
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
@@ -311,8 +259,7 @@ class NativeLu {
       if constexpr (first) beside();
       return;
     }
-    const std::int64_t half = middle(K, inner);
-    const Block left = block_of({K.begin, half}, inner), right = block_of({half, K.end}, inner);
+    const auto [left, right] = blocks_.halves(block);
     panel(left, A, q, beside, early);
     exchange_within(left, A, q);
     early = update(left, A, A, right.columns, q);
@@ -325,13 +272,9 @@ class NativeLu {
     const std::int64_t inner = block.inner;
     std::vector<std::int64_t> firsts;
     for (Range right = K; right.size() > inner; firsts.push_back(right.begin - K.begin))
-      right.begin = middle(right, inner);
+      right.begin = blocks_.middle(right, inner);
     if (!firsts.empty())
       cuda::exchange_rows(A({K.begin, m_}, {K.begin, K.begin + firsts.back()}), exchange_of(K), inner, q, firsts);
-  }
-  /// Where the right half of a block begins.
-  static std::int64_t middle(Range K, std::int64_t inner) {
-    return K.begin + (K.size() / 2 + inner - 1) / inner * inner;
   }
   /// Block i from the row-major matrix to its place, and back.
   void copy_to_place(std::size_t i, Queue& q) {
@@ -358,7 +301,7 @@ class NativeLu {
   /// is not larger than a block.
   bool left_at_end_pays(std::int64_t blocks) const {
     return !by_rows_ && m_ * k_ >= left_at_end_least && m_ <= left_at_end_most_rows * k_ &&
-           cuda::exchange_left_workspace(m_, blocks) <= static_cast<std::size_t>(m_ * nb_) * sizeof(T) &&
+           cuda::exchange_left_workspace(m_, blocks) <= static_cast<std::size_t>(m_ * blocks_.widest()) * sizeof(T) &&
            cuda::exchange_left_possible<T>(m_, blocks, q_);
   }
   /// The rows of the columns left of the block, unless that is done at the end.
@@ -432,8 +375,7 @@ class NativeLu {
   const bool by_rows_;
   const std::int64_t solve_rows_;  // of L11 at once
   LuNativeProducts<T> products_;
-  std::int64_t nb_ = 0, inner_ = 0;  // the widest block and panel
-  std::vector<Block> blocks_;
+  const LuNativeBlocks<T> blocks_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
   bool panels_stay_ = false;  // in the present step
   bool left_at_end_ = false;  // columns left of a block are exchanged at the end

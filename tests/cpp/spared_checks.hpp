@@ -8,8 +8,8 @@
 
 namespace devobj::test {
 
-/// check(spared, what) beside the multiprocessors whose numbers are given, of which there are more than are spared, fewer, or none; and, if
-/// the product has tiles for all others, as if as many of its blocks had left as may: the rest multiply where they are.
+/// check(spared, what) beside the multiprocessors whose numbers are given, of which there are more than are spared, fewer, or none;
+/// and, if the product has tiles for all others, as if as many of its blocks had left as may: the rest multiply where they are.
 template <class Check>
 void beside_given_multiprocessors(Queue& q, bool many_tiles, Check&& check) {
   const Dense<std::int32_t> zeros(cuda::spared_counts, 1);

@@ -1,0 +1,107 @@
+// How the native LU divides a matrix: blocks of columns, narrower the less is left of it, and the panels in each. GPU only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "devobj/matrix.hpp"
+#include "kernels/native.hpp"
+#include "lu_native.hpp"
+#include "lu_native_products.hpp"
+#include "tuning.hpp"
+
+namespace devobj {
+
+/// Columns that are factored before what is right of them is updated, in panels of `inner` columns.
+struct LuNativeBlock {
+  Range columns;
+  std::int64_t inner;
+  cuda::LuPanelShape first_shape, last_shape;  // of its panels
+};
+
+/// The blocks of one matrix, from the options or else from the table, read anew for each block with the order of what is left.
+template <class T>
+class LuNativeBlocks {
+ public:
+  /// Of an m x n matrix, with panels of at most `most_inner` columns beside these products.
+  LuNativeBlocks(std::int64_t m, std::int64_t n, const LuOptions& options, std::int64_t most_inner,
+                 const LuNativeProducts<T>& products, const TuningTable& table)
+      : m_(m), beside_(products.leave_multiprocessors()) {
+    const std::int64_t k = std::min(m, n);
+    for (std::int64_t j = 0; j < k; j = blocks_.back().columns.end) {
+      BlockSizes sizes{options.block, options.inner_block};
+      if (options.block <= 0) {
+        sizes = sizes_for(table, m - j, n - j);
+        if (products.slow(k - j)) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
+        if (options.inner_block > 0) sizes.inner_block = options.inner_block;
+      }
+      std::int64_t width = std::min(sizes.block, k - j);
+      // Nothing runs beside the first block's panels, and beside the next one's what the first block's depth gives.
+      if (options.block <= 0 && sizes.inner_block < sizes.block)
+        width = std::min(width, blocks_.empty() ? 2 * sizes.inner_block : 2 * blocks_.back().columns.size());
+      const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most_inner});
+      blocks_.push_back(block_of({j, j + width}, inner));
+      widest_ = std::max(widest_, width);
+      widest_panel_ = std::max(widest_panel_, inner);
+    }
+  }
+
+  const std::vector<LuNativeBlock>& all() const { return blocks_; }
+  std::size_t size() const { return blocks_.size(); }
+  const LuNativeBlock& operator[](std::size_t i) const { return blocks_[i]; }
+  /// Columns of the widest block, and of the widest panel.
+  std::int64_t widest() const { return widest_; }
+  std::int64_t widest_panel() const { return widest_panel_; }
+
+  /// The halves of a block of more than one panel.
+  std::pair<LuNativeBlock, LuNativeBlock> halves(const LuNativeBlock& block) const {
+    const std::int64_t half = middle(block.columns, block.inner);
+    return {block_of({block.columns.begin, half}, block.inner), block_of({half, block.columns.end}, block.inner)};
+  }
+  /// Where the right half of a block begins.
+  static std::int64_t middle(Range K, std::int64_t inner) {
+    return K.begin + (K.size() / 2 + inner - 1) / inner * inner;
+  }
+
+  /// Whether the panels of the next two blocks, which step i's update of the rest may run beside, find multiprocessors enough
+  /// where those of block i were: clusters that do not grow.
+  bool panels_stay(std::size_t i) const {
+    int most = cuda::lu_panel_places;
+    for (std::size_t j = i; j < std::min(i + 3, blocks_.size()); ++j)
+      for (const cuda::LuPanelShape& shape : {blocks_[j].first_shape, blocks_[j].last_shape}) {
+        if (!shape.cluster || shape.blocks > most) return false;
+        most = shape.blocks;
+      }
+    return true;
+  }
+
+ private:
+  /// The table's blocks are those of square matrices: what is left counts by the square root of its elements; a panel's columns,
+  /// besides, by its rows.
+  static BlockSizes sizes_for(const TuningTable& table, std::int64_t rows, std::int64_t cols) {
+    const auto of_order = [&](std::int64_t n) {
+      BlockSizes sizes = table.blocks(Tuned::lu, Method::native, type_letter<T>(), n);
+      if (sizes.inner_block == 0) sizes.inner_block = sizes.block;
+      return sizes;
+    };
+    const auto order = std::llround(std::sqrt(static_cast<double>(rows) * static_cast<double>(cols)));
+    BlockSizes sizes = of_order(order);
+    if (rows > order) sizes.inner_block = std::min(sizes.inner_block, of_order(rows).inner_block);
+    return sizes;
+  }
+
+  LuNativeBlock block_of(Range K, std::int64_t inner) const {
+    const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
+    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin, beside_), cuda::lu_panel_shape<T>(m_ - last, beside_)};
+  }
+
+  std::int64_t m_;
+  bool beside_;  // products that leave multiprocessors to the panels
+  std::int64_t widest_ = 0, widest_panel_ = 0;
+  std::vector<LuNativeBlock> blocks_;
+};
+
+}  // namespace devobj
