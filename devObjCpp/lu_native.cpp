@@ -253,6 +253,7 @@ class NativeLu {
     if (K.size() <= inner) {
       cuda::LuPanelShape shape = first_shape;
       shape.early = early && shape.cluster;
+      shape.padded = by_rows_ || !aligned_.empty();  // a copy
       if (first && !shape.early) updated_.reset();
       cuda::lu_panel(A({K.begin, m_}, K), ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, shape,
                      first && !shape.early ? &start_ : nullptr, q);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,9 @@ class LuNativeBlocks {
   /// Of an m x n matrix, with panels of at most `most_inner` columns beside these products.
   LuNativeBlocks(std::int64_t m, std::int64_t n, const LuOptions& options, std::int64_t most_inner,
                  const LuNativeProducts<T>& products, const TuningTable& table)
-      : m_(m), beside_(products.leave_multiprocessors()) {
+      : m_(m),
+        beside_(products.leave_multiprocessors()),
+        plain_(std::is_same_v<T, float> && strict_math(options.math)) {
     const std::int64_t k = std::min(m, n);
     for (std::int64_t j = 0; j < k; j = blocks_.back().columns.end) {
       BlockSizes sizes{options.block, options.inner_block};
@@ -95,11 +98,17 @@ class LuNativeBlocks {
 
   LuNativeBlock block_of(Range K, std::int64_t inner) const {
     const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
-    return {K, inner, cuda::lu_panel_shape<T>(m_ - K.begin, beside_), cuda::lu_panel_shape<T>(m_ - last, beside_)};
+    return {K, inner, shape_of(m_ - K.begin), shape_of(m_ - last)};
+  }
+  cuda::LuPanelShape shape_of(std::int64_t rows) const {
+    cuda::LuPanelShape shape = cuda::lu_panel_shape<T>(rows, beside_);
+    if (plain_) shape.boxes = false;
+    return shape;
   }
 
   std::int64_t m_;
   bool beside_;  // products that leave multiprocessors to the panels
+  bool plain_;   // products within panels: with boxes those of float are sums of three
   std::int64_t widest_ = 0, widest_panel_ = 0;
   std::vector<LuNativeBlock> blocks_;
 };

@@ -21,8 +21,13 @@ struct LuPanelShape {
   int threads = 0;
   // where that is faster, and possible:
   bool keeps_L = true;  // columns of L in shared memory
-  bool boxes = true;    // columns to the right are copied to shared memory and back by the copy engine
-  bool early = false;   // it follows exchange_solve_subtract in its queue, and may begin as soon as that is at its end
+  // columns to the right are copied to shared memory and back by the copy engine; products with these are three of shorter numbers on
+  // the tensor cores in single precision
+  bool boxes = true;
+  bool early = false;  // it follows exchange_solve_subtract in its queue, and may begin as soon as that is at its end
+  // Below the panel's last row its columns go on up to a multiple of 16 bytes with what may be overwritten. Else boxes need such a number
+  // of rows.
+  bool padded = false;
 };
 
 /// All shapes for a panel of m rows, and the one to take, alone or beside products that leave the multiprocessors of one

@@ -44,9 +44,9 @@ Machine machine_of() {
 
 /// Complex columns as real ones.
 template <class E>
-View<double> as_numbers(const Block<E>& A) {
-  constexpr std::int64_t parts = sizeof(E) / sizeof(double);
-  return {reinterpret_cast<double*>(A.data), A.rows * parts, A.cols, A.ld * parts};
+View<real_e<E>> as_numbers(const Block<E>& A) {
+  constexpr std::int64_t parts = sizeof(E) / sizeof(real_e<E>);
+  return {reinterpret_cast<real_e<E>*>(A.data), A.rows * parts, A.cols, A.ld * parts};
 }
 
 template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
@@ -58,8 +58,9 @@ struct Launch {
     // (The copy engine stores 16 bytes at least. A single block has no barrier that empties the multiprocessor's cache, which the
     // copy engine passes by.)
     if constexpr (RestUpdate<E, W, R, T, LinkOf>::can_copy_boxes) {
-      const View<double> numbers = as_numbers(p.A);
-      p.boxes = shape.boxes && p.A.cols > 2 * W && has_tensor_map(numbers) && numbers.rows % 2 == 0 &&
+      const View<real_e<E>> numbers = as_numbers(p.A);
+      p.boxes = shape.boxes && p.A.cols > 2 * W && has_tensor_map(numbers) &&
+                (shape.padded || numbers.rows % copied_numbers<real_e<E>> == 0) &&
                 RestMemory<E, W>::bytes(p.A.cols, true) <= most && (shape.cluster || machine_of<E>().clusters);
       if (p.boxes) map = tensor_map("lu_panel", numbers, Boxes<E, W>::box_numbers, Boxes<E, W>::box_columns);
     }

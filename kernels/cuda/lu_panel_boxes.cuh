@@ -9,10 +9,15 @@
 // of its lanes copies. Rows that are done go back as they came: others may read them meanwhile, but nobody writes them.
 #pragma once
 
+#include "kernels/cuda/lu_panel_split.cuh"
 #include "kernels/cuda/lu_panel_tiles.cuh"
 #include "kernels/cuda/pipeline.cuh"
 
 namespace devobj::cuda::lu {
+
+/// Whether the rest is updated by SplitTile where it is copied as boxes.
+template <class E, int W>
+constexpr bool splits = std::is_same_v<E, float>&& W == SplitColumns::depth;
 
 /// A warp's part of the update; members live in registers.
 template <class E, int W>
@@ -166,21 +171,59 @@ struct Boxes {
             if (here[i]) place = number;
           });
         }
-        shared_before_copies();
-        __syncwarp();
-        if (elected()) {
-#pragma unroll
-          for (int b = 0; b < boxes_in_group; ++b)
-            box_store(place(used) + b * box_bytes, map, row(s) * parts + b * box_numbers, c, policy);
-          stores_end();
-          stores_read<1>();  // the place before this one is free
-        }
-        ++used;
-        copy_next();
+        copy_back(s, c);
       }
     }
     if (elected()) stores_done();
     copy_ahead(c0 + 3 * W);
+  }
+
+  /// The same by SplitTile. U has U12 too; some of it cannot be split if the products are to be `plain`.
+  __device__ void update_split(int c0, const std::uint32_t* live, const E* U12, const SplitColumns& U, bool plain) {
+    if (c0 + 2 * W >= nb || slices == 0) return;
+    global_stores_before_copies();
+    copy(at, 0, c0, arrival_of_L());
+#pragma unroll 1
+    for (int s = 0; s < slices; ++s) {
+      barrier_wait(arrival_of_L(), static_cast<int>(parity_of_L++ % 2));
+      const unsigned char* const L = memory(at);
+      const SplitTile tile(L, live[warp + s * team], lane);
+      const auto copy_next_L = [&] {
+        shared_before_copies();
+        __syncwarp();
+        if (s + 1 < slices) copy(at, s + 1, c0, arrival_of_L());
+      };
+      if (!plain) copy_next_L();
+#pragma unroll 1
+      for (int c = c0 + 2 * W; c < nb; c += box_columns) {
+        barrier_wait(arrival(used), static_cast<int>(used / groups % 2));
+        unsigned char* const group = memory(place(used));
+        const int first = c - c0 - 2 * W;
+        if (plain)
+          tile.subtract_plain(group, L, U12 + first * W, lane);
+        else
+          tile.subtract(group, U.columns + first * SplitColumns::stride, lane);
+        copy_back(s, c);
+      }
+      if (plain) copy_next_L();
+    }
+    if (elected()) stores_done();
+    copy_ahead(c0 + 3 * W);
+  }
+
+  /// The group that was used, of slice s from column c on, to the panel; its place is the next one's to be copied.
+  __device__ void copy_back(int s, int c) {
+    shared_before_copies();
+    __syncwarp();
+    if (elected()) {
+#pragma unroll
+      for (int b = 0; b < boxes_in_group; ++b)
+        box_store(place(used) + b * box_bytes, map, row(s) * parts + b * box_numbers, c, policy);
+      stores_end();
+      stores_read<1>();  // the place before this one is free
+    }
+    ++used;
+    copy_next();
   }
 
   __device__ static unsigned char* memory(std::uint32_t address) {

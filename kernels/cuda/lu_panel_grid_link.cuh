@@ -12,7 +12,7 @@ namespace devobj::cuda::lu {
 template <class E, int W, int T>
 struct GridLink {
   using Slot = lu::Slot<E, W>;
-  static constexpr bool warps_publish = false, loads_early = false, copies_boxes = two_words<E>, sends_L11 = false;
+  static constexpr bool warps_publish = false, loads_early = false, copies_boxes = has_boxes<E>, sends_L11 = false;
   static constexpr int words_in_piece = 3;
   // Of a slot: the candidate and `live` elements of its row; what divides by it.
   __host__ __device__ static constexpr int words(int live) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/grid.cuh"
@@ -33,6 +34,18 @@ constexpr int members = meeting == Meeting::eliminating ? T
 template <Meeting meeting, int T>
 __device__ void meet() {
   asm volatile("bar.sync %0, %1;" ::"n"(static_cast<int>(meeting)), "n"(members<meeting, T>) : "memory");
+}
+/// Whether one of the threads that meet says so.
+template <Meeting meeting, int T>
+__device__ bool meet_with(bool own) {
+  int any;
+  asm volatile(
+      "{\n\t.reg .pred own, any;\n\tsetp.ne.s32 own, %1, 0;\n\tbar.red.or.pred any, %2, %3, own;\n\t"
+      "selp.s32 %0, 1, 0, any;\n\t}"
+      : "=r"(any)
+      : "r"(int(own)), "n"(static_cast<int>(meeting)), "n"(members<meeting, T>)
+      : "memory");
+  return any != 0;
 }
 /// Takes part without waiting for the others.
 template <Meeting meeting, int T>
@@ -81,6 +94,10 @@ struct Pivot {
   const Slot<E, W>* slot;
   Reciprocal<E> inverse;
 };
+
+/// Whether the columns of the rest can be copied as boxes (lu_panel_boxes.cuh), if the link says so.
+template <class E>
+constexpr bool has_boxes = two_words<E> || std::is_same_v<E, float>;
 
 /// The arguments of the kernel.
 template <class E>
@@ -154,7 +171,7 @@ struct BlockLink {
 template <class E, int W, int T, bool crowded>
 struct ClusterLinkOf {
   using Slot = lu::Slot<E, W>;
-  static constexpr bool warps_publish = false, loads_early = true, copies_boxes = two_words<E>, sends_L11 = true;
+  static constexpr bool warps_publish = false, loads_early = true, copies_boxes = has_boxes<E>, sends_L11 = true;
   /// This block's place, and the mailboxes, in the block that a lane sends to; the pieces that it sends: `first`, `first + step` ...
   struct alignas(16) Destination {
     std::uint32_t slots, boxes;

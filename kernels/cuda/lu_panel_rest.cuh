@@ -25,7 +25,8 @@ struct PanelShared {
   alignas(16) E next_U[W][W + (std::is_same_v<E, double> ? 4 : 0)];
 };
 
-/// The dynamic shared memory of the team: a ring of groups, of 32 KiB, or the warps' rings, then U12 by columns.
+/// The dynamic shared memory of the team: a ring of groups, of 32 KiB, or the warps' rings, then U12 by columns, and, if numbers are split,
+/// SplitColumns.
 template <class E, int W>
 struct RestMemory {
   static constexpr int group = Tile<E, W>::elements * updating;  // elements
@@ -33,11 +34,15 @@ struct RestMemory {
   __host__ __device__ static constexpr int of_ring(bool boxes) {
     return boxes ? Boxes<E, W>::bytes : groups * group * static_cast<int>(sizeof(E));
   }
-  /// Bytes for a panel of nb columns.
+  /// Bytes of U12 in a panel of nb columns.
+  __host__ __device__ static constexpr int of_U12(int nb) {
+    constexpr int columns = Boxes<E, W>::box_columns;
+    return (nb - 2 * W + columns - 1) / columns * columns * Tile<E, W>::stride * static_cast<int>(sizeof(E));
+  }
+  /// Of all.
   static std::size_t bytes(std::int64_t nb, bool boxes) {
-    constexpr std::int64_t columns = Boxes<E, W>::box_columns;
-    const std::int64_t rest = nb - 2 * W;
-    return rest <= 0 ? 0 : of_ring(boxes) + ceil_div(rest, columns) * columns * Tile<E, W>::stride * sizeof(E);
+    const int columns = static_cast<int>(nb), rest = columns - 2 * W;
+    return rest <= 0 ? 0 : of_ring(boxes) + of_U12(columns) + (boxes && splits<E, W> ? SplitColumns::bytes(rest) : 0);
   }
 };
 
@@ -66,7 +71,9 @@ struct RestUpdate {
   static constexpr int early = chosen_early<Link, E, W, R>;
   static constexpr bool few_registers =
       R >= 4 || (R == 3 && sizeof(E) == 16);  // since the rows of the other team have so many
-  static constexpr bool can_copy_boxes = Link::copies_boxes && R * sizeof(E) < 64;  // else slower
+  // else slower
+  static constexpr bool can_copy_boxes =
+      Link::copies_boxes && R * sizeof(E) < 64 && (!std::is_same_v<E, float> || R >= 3);
   static constexpr bool can_send = Link::sends_L11 && Kept::possible && R == 1;     // with two no faster
   // What other blocks' second teams have stored is visible to this block's, in A12, and what its own has, to the first team, by
   // updated() then: acquiring at a barrier of the cluster empties the multiprocessor's cache.
@@ -102,6 +109,9 @@ struct RestUpdate {
         nb(static_cast<int>(panel.A.cols)),
         thread(static_cast<int>(threadIdx.x) - T) {}
 
+  __device__ SplitColumns split_U12() const {
+    return {reinterpret_cast<SplitFloat*>(reinterpret_cast<unsigned char*>(U12) + Memory::of_U12(nb))};
+  }
   /// Of A12 the rows of some pivots, in column c0 + W + c.
   template <int begin, int end>
   __device__ void load_rows(E (&x)[W], int c0, int c) const {
@@ -135,8 +145,9 @@ struct RestUpdate {
   }
 
   /// U12 = L11^-1 A12 for all columns from c0 + W on; those of the next sub-panel are for the other team. x has the first `early`
-  /// rows of A12 in the column of each thread.
-  __device__ void solve(E (&x)[W], int c0) {
+  /// rows of A12 in the column of each thread. Whether some that are to be split cannot be.
+  __device__ bool solve(E (&x)[W], int c0) {
+    bool plain = false;
     const int rest = nb - c0 - W;
     for (int first = 0; first < rest; first += updating) {
       const int c = first + thread;
@@ -169,13 +180,17 @@ struct RestUpdate {
         for (int i = 0; i < W; ++i) U12[(c - W) * Tile::stride + i] = x[i];
       }
       if (first == 0) announce<Meeting::solved, T>();
+      if constexpr (splits<E, W>)
+        if (p.boxes && c >= W && c < rest) plain |= !split_U12().put(c - W, x);
       if (link.rank == 0 && c < rest) {
         E* to = kept(p.U + (c0 * nb + c0 + W + c));
 #pragma unroll
         for (int i = 0; i < W; ++i, to += nb) *to = x[i];
       }
     }
+    if constexpr (splits<E, W>) return meet_with<Meeting::updating, T>(plain);
     meet<Meeting::updating, T>();
+    return false;
   }
 
   /// A22 -= L21 U12 for the columns after the next sub-panel, in the rows of the block that are live.
@@ -246,9 +261,15 @@ struct RestUpdate {
       if (p.boxes) {
         Boxes boxes(p.A, map, memory, link.rank * block_rows<E, R, T>(p), block_rows<E, R, T>(p), thread);
         boxes.copy_ahead(2 * W);
-        return run([&](int c0) { boxes.template update<few_registers>(c0, shared.live[c0 / W % 2], U12); });
+        return run([&](int c0, bool plain) {
+          const std::uint32_t* const live = shared.live[c0 / W % 2];
+          if constexpr (splits<E, W>)
+            boxes.update_split(c0, live, U12, split_U12(), plain);
+          else
+            boxes.template update<few_registers>(c0, live, U12);
+        });
       }
-    run([&](int c0) { update(c0); });
+    run([&](int c0, bool) { update(c0); });
   }
   template <class Update>
   __device__ void run(Update update_rest) {
@@ -265,8 +286,8 @@ struct RestUpdate {
           send_L11<0, early>(c0);
         }
       meet_between(link, p);
-      solve(x, c0);
-      update_rest(c0);
+      const bool plain = solve(x, c0);
+      update_rest(c0, plain);
     }
     link.boundary();  // the rows are placed by the other team
   }

@@ -33,40 +33,47 @@ __device__ Piece load_in_order(const void* from) {
   return piece;
 }
 
-/// A thread with one row of the pass and all columns of the group.
+/// A thread with some rows of the pass and some columns of the group. Of float it has four rows, so that an element of U12 from shared
+/// memory is multiplied four times; warps beside each other have the same rows then.
 template <class E, int W>
 struct RowTile {
   static constexpr int columns = std::max(32 / static_cast<int>(sizeof(E)), 4);
-  static constexpr int rows = 1, row_step = 1, width = columns, elements = rows * width;
+  static constexpr int rows = std::is_same_v<E, float> ? 4 : 1, row_step = warp_size, width = columns / rows,
+                       elements = rows * width;
   static constexpr int stride = W;  // elements from one column of U12 to the next
   using Number = E;                 // of L21
-  E L[W];
+  E L[rows][W];
 
-  __device__ static int row(int thread) { return thread; }
-  __device__ static int column(int) { return 0; }
+  __device__ static int row(int thread) { return thread / warp_size / rows * rows * warp_size + thread % warp_size; }
+  __device__ static int column(int thread) { return thread / warp_size % rows * width; }
 
   /// L21: number(i, k, part) has the part of the element in the thread's row i, column k.
   template <class Load>
   __device__ void load(Load number, int) {
 #pragma unroll
-    for (int k = 0; k < W; ++k) L[k] = number(0, k, 0);
+    for (int k = 0; k < W; ++k)
+#pragma unroll
+      for (int i = 0; i < rows; ++i) L[i][k] = number(i, k, 0);
   }
   /// x -= L U, U by columns in shared memory
   template <bool>
-  __device__ void subtract(E (&x)[elements], const E* U, int) const {
+  __device__ void subtract(E (&x)[elements], const E* U, int thread) const {
     constexpr int at_once = 16 / sizeof(E);
     struct alignas(16) Piece {
       E of[at_once];
     };
+    const E* const mine = U + column(thread) * stride;
 #pragma unroll
     for (int k = 0; k < W; k += at_once) {
-      Piece u[columns];
+      Piece u[width];
 #pragma unroll
-      for (int j = 0; j < columns; ++j) u[j] = load_in_order<Piece>(U + j * stride + k);
+      for (int j = 0; j < width; ++j) u[j] = load_in_order<Piece>(mine + j * stride + k);
 #pragma unroll
       for (int i = 0; i < at_once; ++i)
 #pragma unroll
-        for (int j = 0; j < columns; ++j) x[j] = minus_product(x[j], L[k + i], u[j].of[i]);
+        for (int r = 0; r < rows; ++r)
+#pragma unroll
+          for (int j = 0; j < width; ++j) x[r * width + j] = minus_product(x[r * width + j], L[r][k + i], u[j].of[i]);
     }
   }
 };

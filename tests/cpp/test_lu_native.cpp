@@ -1,5 +1,6 @@
 // On a GPU only: the native LU beyond what test_lu*.cpp ask of every method: every shape of the panel kernel, panels of every height,
 // info on the device, and the arguments that only it has.
+#include <cstring>
 #include <limits>
 
 #include "devobj/rng.hpp"
@@ -84,16 +85,18 @@ TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
   });
 }
 
-/// The same where all columns begin and end at multiples of 16 bytes, which the copy engine needs; what is around the panel stays.
+/// The same where all columns begin and end at multiples of 16 bytes, which the copy engine needs; what is around the panel stays. In
+/// single precision products are sums of three then: the same bits are those of all panels with them, and of all without.
 TEST_P(LuNative, PanelsForTheCopyEngine) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
-      const bool hopper = cuda::gemm_overlapped_usable(q().device()), in_double = sizeof(real_t<T>) == 8;
+      const bool hopper = cuda::gemm_overlapped_usable(q().device()), copied = !std::is_same_v<T, std::complex<float>>,
+                 splits = std::is_same_v<T, float>;
       using Size = std::pair<std::int64_t, std::int64_t>;
       for (auto [m, n] : {Size{1000, 77}, {1000, 200}, {1060, 80}, {4004, 128}, {6000, 49}, {9000, 129}, {700, 256}}) {
         const Dense<T> A = random<T>(m, n, 18);
         const LuFactors<T> lapack = lapack_lu(A);
-        Dense<T> first;
+        Dense<T> firsts[2];
         int boxes = 0, keep_L = 0;
         for (const cuda::LuPanelShape& shape : shapes_for<T>(m)) {
           const std::string what = name_of(shape, m, n);
@@ -108,6 +111,7 @@ TEST_P(LuNative, PanelsForTheCopyEngine) {
           keep_L += used.keeps_L;
           expect_same(download<std::int32_t>(ipiv, q()), lapack.pivots, what + ": pivots");
           const Dense<T> LU = download<T>(panel, q());
+          Dense<T>& first = firsts[splits && used.boxes];
           if (first.size() == 0) {
             first = LU;
             EXPECT_LE(lu_residual(A, LuFactors<T>{LU, lapack.pivots, 0}), residual_bound) << what;
@@ -119,11 +123,82 @@ TEST_P(LuNative, PanelsForTheCopyEngine) {
             for (std::int64_t e = 0; e < elements.size(); ++e) ASSERT_EQ(elements[e], T(7)) << what;
           }
         }
-        EXPECT_EQ(boxes > 0, hopper && in_double) << shape_name(m, n);
+        EXPECT_EQ(boxes > 0, hopper && copied) << shape_name(m, n);
         if (hopper) {
           EXPECT_EQ(keep_L > 0, (std::is_same_v<T, double>)) << shape_name(m, n);
         }
       }
+    }
+  });
+}
+
+/// In single precision products beside the elimination are sums of three, but with infinities, NaN or numbers next to the largest they
+/// are plain: the same bits as without the copy engine. Small numbers keep their accuracy, down to those whose last bits are too small
+/// for a float.
+TEST_P(LuNative, PanelsWithNumbersThatCannotBeSplit) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built && std::is_same_v<T, float>) {
+      const bool hopper = cuda::gemm_overlapped_usable(q().device());
+      const std::int64_t n = 64, marked = 50;
+      for (const std::int64_t m : {1000, 3000, 9000, 13000, 17000}) {
+        Dense<T> plain = random<T>(m, n, 23);
+        for (std::int64_t j = 0; j < 32; ++j) plain(j, j) = 1000;  // small L, so that nothing large grows
+        const auto with = [&](T factor) {
+          return Dense<T>::from(m, n, [&](auto i, auto j) { return plain(i, j) * (j == marked ? factor : T(1)); });
+        };
+        Dense<T> infinity = plain, not_a_number = plain;
+        infinity(3, marked) = std::numeric_limits<T>::infinity();
+        not_a_number(7, marked) = nan<T>;
+        const std::pair<const char*, Dense<T>> matrices[] = {
+            {"infinity", infinity}, {"NaN", not_a_number}, {"3e38", with(3e38F)}, {"small", with(0x1p-115F)}};
+        for (const auto& [what, A] : matrices) {
+          const bool is_small = std::string(what) == "small";
+          Dense<T> first;
+          int boxes = 0;
+          for (const cuda::LuPanelShape& shape : shapes_for<T>(m)) {
+            const std::string text = name_of(shape, m, n) + ", " + what;
+            Matrix<T> LU = upload(A, q());
+            Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
+            const bool used = factor_panel<T>(shape, LU, ipiv, info, q()).boxes;
+            boxes += used;
+            const LuFactors<T> f{download<T>(LU, q()), download<std::int32_t>(ipiv, q()), 0};
+            if (is_small) {
+              EXPECT_LE(lu_residual(A, f, By::column), residual_bound) << text;
+              continue;
+            }
+            if (first.size() == 0) first = f.LU;
+            expect_same(f.LU, first, text);
+          }
+          EXPECT_EQ(boxes > 0, hopper) << m;
+        }
+      }
+    }
+  });
+}
+
+/// In panels too: with strict math products are plain, else, of so many rows, sums of three.
+TEST_P(LuNative, StrictMathInPanels) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built && std::is_same_v<T, float>) {
+      const std::int64_t m = 9000, n = 128;
+      const Dense<T> A = random<T>(m, n, 29);
+      Dense<T> factors[2];
+      for (const bool boxes : {false, true}) {
+        cuda::LuPanelShape shape = cuda::lu_panel_shape<T>(m);
+        shape.boxes = boxes;
+        Matrix<T> LU = upload(A, q());
+        Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
+        EXPECT_EQ(factor_panel<T>(shape, LU, ipiv, info, q()).boxes,
+                  boxes && cuda::gemm_overlapped_usable(q().device()));
+        factors[boxes] = download<T>(LU, q());
+        LuOptions options{Method::native, n, nullptr, n};
+        if (!boxes) options.math = Math::strict;
+        LU = upload(A, q());
+        getrf<T>(LU, ipiv, q(), options);
+        expect_same(download<T>(LU, q()), factors[boxes], boxes ? "sums of three" : "strict");
+      }
+      const bool same = std::memcmp(factors[0].data(), factors[1].data(), m * n * sizeof(T)) == 0;
+      EXPECT_EQ(same, !cuda::gemm_overlapped_usable(q().device()));
     }
   });
 }
