@@ -16,7 +16,7 @@
 namespace devobj::cuda::lu {
 
 // The widths: rows of 128 bytes with up to four of them per thread fill half of the registers; taller panels have narrower
-// windows and more rows. Of real numbers 64 bytes are faster: the second team has time to spare there, and less is published.
+// windows and more rows. Of real numbers in single precision 64 bytes are faster: less is published.
 template <class E>
 constexpr int width_of(int rows) {
   const int bytes = rows <= 4 ? 128 : rows == 8 ? 64 : 32;

@@ -6,7 +6,7 @@
 //   the other                       copied back
 //
 // A group is boxes of 128 bytes of each column, as tensor_map.hpp puts them into shared memory. Every warp works for itself; one
-// of its lanes copies. Rows that are done go back as they came: others may read them meanwhile, but nobody writes them.
+// of its lanes copies. In single precision lu_panel_split.cuh multiplies, which reads L21 in its place where products are plain. Rows that are done go back as they came: others may read them meanwhile, but nobody writes them.
 #pragma once
 
 #include "kernels/cuda/lu_panel_split.cuh"
@@ -178,8 +178,10 @@ struct Boxes {
     copy_ahead(c0 + 3 * W);
   }
 
-  /// The same by SplitTile. U has U12 too; some of it cannot be split if the products are to be `plain`.
+  /// The same by SplitTile. U has the parts of U12, unless some of it cannot be split: then all products are to be `plain`.
   __device__ void update_split(int c0, const std::uint32_t* live, const E* U12, const SplitColumns& U, bool plain) {
+    static_assert(boxes_in_group == 1 && slice == SplitTile::box_rows && box_columns == SplitTile::box_columns);
+    static_assert(Tile::stride == SplitColumns::depth);
     if (c0 + 2 * W >= nb || slices == 0) return;
     global_stores_before_copies();
     copy(at, 0, c0, arrival_of_L());
@@ -193,19 +195,20 @@ struct Boxes {
         __syncwarp();
         if (s + 1 < slices) copy(at, s + 1, c0, arrival_of_L());
       };
-      if (!plain) copy_next_L();
+      const bool from_box = plain || !tile.possible();
+      if (!from_box) copy_next_L();
 #pragma unroll 1
       for (int c = c0 + 2 * W; c < nb; c += box_columns) {
         barrier_wait(arrival(used), static_cast<int>(used / groups % 2));
         unsigned char* const group = memory(place(used));
         const int first = c - c0 - 2 * W;
-        if (plain)
+        if (from_box)
           tile.subtract_plain(group, L, U12 + first * W, lane);
         else
           tile.subtract(group, U.columns + first * SplitColumns::stride, lane);
         copy_back(s, c);
       }
-      if (plain) copy_next_L();
+      if (from_box) copy_next_L();
     }
     if (elected()) stores_done();
     copy_ahead(c0 + 3 * W);

@@ -17,34 +17,53 @@ struct SplitColumns {
   __host__ __device__ static constexpr int bytes(int count) {
     return (count + 15) / 16 * 16 * stride * static_cast<int>(sizeof(SplitFloat));
   }
-  /// Column c. Whether all of it can be split; else anything is there.
+  /// Column c. Whether it can be split; else anything is there.
   __device__ bool put(int c, const float (&x)[depth]) const {
-    bool all = true;
+    bool possible = true;
+    float largest = 0;
 #pragma unroll
     for (int i = 0; i < depth; ++i) {
       columns[c * stride + i] = split_finite(x[i]);
-      all = all && can_split(x[i]);
+      possible = possible && fabsf(x[i]) < split_below;
+      largest = fmaxf(largest, fabsf(x[i]));
     }
-    return all;
+    return possible && !too_small_to_split(largest);
   }
 };
 
 /// A warp's part of L21, 32 rows; members live in registers.
 class SplitTile {
-  static constexpr int depth = SplitColumns::depth, deep = 4, steps = depth / deep, eights = 2, width = 2;
+  static constexpr int depth = SplitColumns::depth, deep = 4, steps = depth / deep;  // a lane's elements of a row
+  static constexpr int rows = 4, eights = 2, width = 2;
 
  public:
-  /// From a box of its columns; `rows` has bits for those that are live.
-  __device__ SplitTile(const unsigned char* box, std::uint32_t rows, int lane)
-      : here_(rows >> lane / 4 * 4 & 15), all_(__all_sync(all_lanes, here_ == 15)) {
+  static constexpr int box_rows = 32, box_columns = 8 * eights;
+  /// From a box of its columns; `live` has bits for the rows.
+  __device__ SplitTile(const unsigned char* box, std::uint32_t live, int lane)
+      : here_(live >> lane / 4 * 4 & 15), all_(__all_sync(all_lanes, here_ == 15)) {
+    float largest[rows] = {};  // of a row; a NaN does not count
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
       const float4 l = *reinterpret_cast<const float4*>(box + place(lane, s * deep + lane % deep));
-      L_[0][s] = split(here(0) ? -l.x : 0);
-      L_[1][s] = split(here(1) ? -l.y : 0);
-      L_[2][s] = split(here(2) ? -l.z : 0);
-      L_[3][s] = split(here(3) ? -l.w : 0);
+      const float of_rows[rows] = {here(0) ? l.x : 0, here(1) ? l.y : 0, here(2) ? l.z : 0, here(3) ? l.w : 0};
+#pragma unroll
+      for (int i = 0; i < rows; ++i) {
+        L_[i][s] = split(-of_rows[i]);
+        largest[i] = fmaxf(largest[i], fabsf(of_rows[i]));
+      }
     }
+    bool some = false;
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+      for (int distance = 1; distance < deep; distance *= 2)
+        largest[i] = fmaxf(largest[i], __shfl_xor_sync(all_lanes, largest[i], distance));
+      some = some || too_small_to_split(largest[i]);
+    }
+    possible_ = !__any_sync(all_lanes, some);
+  }
+  /// Whether all of its rows can be split.
+  __device__ bool possible() const {
+    return possible_;
   }
 
   /// The group in the boxes minus the products with the first of U's columns. The small products come first, and the sums are added by
@@ -119,9 +138,9 @@ class SplitTile {
     }
   }
 
-  SplitFloat L_[4][steps];  // negative
-  unsigned here_;           // a bit for each of the lane's rows
-  bool all_;                // those of all lanes are
+  SplitFloat L_[rows][steps];  // negative
+  unsigned here_;              // a bit for each of the lane's rows
+  bool all_, possible_;        // of all lanes
 };
 
 }  // namespace devobj::cuda::lu

@@ -8,12 +8,12 @@
 
 namespace devobj::cuda {
 
-/// A number as the sum of two of eleven bits each, but for one bit of 24 at most. Their exponents are as large as the number's, so
-/// that nothing has to be scaled. Bits of floats.
+/// A number as the sum of two of eleven bits each, but for one bit of 24 at most, and what is below 2^-137. Their exponents have the range
+/// of the number's, so that nothing has to be scaled. Bits of floats.
 struct alignas(8) SplitFloat {
   std::uint32_t large, small;
 };
-/// Of any number; both parts are NaN if it is infinite or a NaN, or next to the largest one.
+/// Of any number; of one that is not finite the sum of both parts is NaN.
 __device__ inline SplitFloat split(float x) {
   const auto rounded = [](float y) {
     std::uint32_t bits = 0;
@@ -25,15 +25,18 @@ __device__ inline SplitFloat split(float x) {
   const std::uint32_t large = rounded(x);
   return {large, rounded(x - __uint_as_float(large))};
 }
-/// The same of a number of which can_split says so, by fewer instructions.
+/// The same of a finite number that is not next to the largest one, by fewer instructions.
 __device__ inline SplitFloat split_finite(float x) {
   constexpr std::uint32_t half = 0x1000, bits = 0xffffe000;
   const std::uint32_t large = (__float_as_uint(x) + half) & bits;
   return {large, (__float_as_uint(x - __uint_as_float(large)) + half) & bits};
 }
-/// Whether a number is finite, and not next to the largest one.
-__device__ inline bool can_split(float x) {
-  return fabsf(x) < 0x1p127F;
+/// Numbers that are multiplied by others up to 1, sixteen products to a sum, are to be less than this in size, so that no sum is
+/// infinite.
+inline constexpr float split_below = 0x1p123F;
+/// Whether the largest of some numbers is so small that what is below 2^-137 would be missed in it.
+__device__ inline bool too_small_to_split(float largest) {
+  return largest > 0 && largest < 0x1p-102F;
 }
 
 /// c += A B for A 16 x 8, B 8 x 8, c 16 x 8 spread over the lanes of a warp. Lane 4 o + i has of A elements i and i + 4 of row o,

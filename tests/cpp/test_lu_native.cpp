@@ -49,7 +49,8 @@ cuda::LuPanelShape factor_panel(const cuda::LuPanelShape& shape, View<T> A, View
                         const_cast<void*>(workspace.data()), shape, nullptr, q);
 }
 
-/// One block, clusters of 2 to 16, grids; 128 or 256 threads with 1 to 16 rows each: the same bits, and LAPACK's pivots.
+/// One block, clusters of 2 to 16, grids; 128 or 256 threads with 1 to 16 rows each: the same bits, and LAPACK's pivots. (The panels do
+/// not begin at 16 bytes: so there are no boxes, with which single precision has others.)
 TEST_P(LuNative, EveryShapeOfThePanelGivesTheSameBits) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
@@ -132,42 +133,90 @@ TEST_P(LuNative, PanelsForTheCopyEngine) {
   });
 }
 
-/// In single precision products beside the elimination are sums of three, but with infinities, NaN or numbers next to the largest they
-/// are plain: the same bits as without the copy engine. Small numbers keep their accuracy, down to those whose last bits are too small
-/// for a float.
+/// In single precision products beside the elimination are sums of three where columns are boxes, but with infinities, NaN or numbers that
+/// are too large or too small they are plain: as without the copy engine.
 TEST_P(LuNative, PanelsWithNumbersThatCannotBeSplit) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built && std::is_same_v<T, float>) {
       const bool hopper = cuda::gemm_overlapped_usable(q().device());
-      const std::int64_t n = 64, marked = 50;
-      for (const std::int64_t m : {1000, 3000, 9000, 13000, 17000}) {
-        Dense<T> plain = random<T>(m, n, 23);
-        for (std::int64_t j = 0; j < 32; ++j) plain(j, j) = 1000;  // small L, so that nothing large grows
-        const auto with = [&](T factor) {
-          return Dense<T>::from(m, n, [&](auto i, auto j) { return plain(i, j) * (j == marked ? factor : T(1)); });
+      using Size = std::pair<std::int64_t, std::int64_t>;
+      for (auto [m, n] : {Size{1000, 64}, {3000, 200}, {9000, 64}, {13000, 64}, {17000, 64}}) {
+        const std::int64_t marked = n == 64 ? 50 : 180;
+        const Dense<T> random_numbers = random<T>(m, n, 23);
+        const auto with = [&](T row, T column,
+                              T diagonal) {  // factors of a row and a column, a number to begin the diagonal
+          return Dense<T>::from(m, n, [&](auto i, auto j) {
+            return i == j && j < marked && diagonal > 0
+                       ? diagonal
+                       : random_numbers(i, j) * (j == marked ? column : T(1)) * (i == m - 2 ? row : T(1));
+          });
         };
-        Dense<T> infinity = plain, not_a_number = plain;
+        // a large diagonal: small L, so that nothing large grows
+        Dense<T> infinity = with(1, 1, 1000), not_a_number = infinity, in_L = with(1, 1, 0);
         infinity(3, marked) = std::numeric_limits<T>::infinity();
         not_a_number(7, marked) = nan<T>;
-        const std::pair<const char*, Dense<T>> matrices[] = {
-            {"infinity", infinity}, {"NaN", not_a_number}, {"3e38", with(3e38F)}, {"small", with(0x1p-115F)}};
-        for (const auto& [what, A] : matrices) {
-          const bool is_small = std::string(what) == "small";
-          Dense<T> first;
+        in_L(m - 1, 15) = nan<T>;  // a pivot, below which the last column of the first sub-panel is NaN, and U12 is not
+        enum class Compare { bits, numbers, nan };
+        struct Case {
+          const char* what;
+          Dense<T> A;
+          Compare compare;
+        };
+        const bool all_columns_plain =
+            n == 64;  // of the other one those before the marked one's sub-panel has come into U12
+        const Compare bits = all_columns_plain ? Compare::bits : Compare::numbers;
+        const Case cases[] = {{"infinity", infinity, bits},
+                              {"NaN", not_a_number, bits},
+                              {"NaN in L", in_L, Compare::nan},
+                              {"3e38", with(1, 3e38F, 1000), bits},
+                              {"2^126", with(1, 0x1p126F, 1000), bits},
+                              {"column 2^-100", with(1, 0x1p-100F, 0), Compare::numbers},
+                              {"column 2^-115", with(1, 0x1p-115F, 0), Compare::numbers},
+                              {"column 2^-124", with(1, 0x1p-124F, 0), Compare::numbers},
+                              {"row 2^-100", with(0x1p-100F, 1, 0), Compare::numbers},
+                              {"row 2^-115", with(0x1p-115F, 1, 0), Compare::numbers},
+                              {"row 2^-120", with(0x1p-120F, 1, 0), Compare::numbers}};
+        for (const auto& [what, A, compare] : cases) {
+          LuFactors<T> plain;
           int boxes = 0;
           for (const cuda::LuPanelShape& shape : shapes_for<T>(m)) {
             const std::string text = name_of(shape, m, n) + ", " + what;
             Matrix<T> LU = upload(A, q());
             Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
             const bool used = factor_panel<T>(shape, LU, ipiv, info, q()).boxes;
-            boxes += used;
             const LuFactors<T> f{download<T>(LU, q()), download<std::int32_t>(ipiv, q()), 0};
-            if (is_small) {
-              EXPECT_LE(lu_residual(A, f, By::column), residual_bound) << text;
+            if (plain.LU.size() == 0) {
+              cuda::LuPanelShape without = shape;
+              without.boxes = false;
+              LU = upload(A, q());
+              factor_panel<T>(without, LU, ipiv, info, q());
+              plain = {download<T>(LU, q()), download<std::int32_t>(ipiv, q()), 0};
+            }
+            boxes += used;
+            if (compare == Compare::bits || !used) {
+              expect_same(f.LU, plain.LU, text);
               continue;
             }
-            if (first.size() == 0) first = f.LU;
-            expect_same(f.LU, first, text);
+            expect_same(f.pivots, plain.pivots, text + ": pivots");
+            for (std::int64_t j = 0; j < n; ++j) {
+              // what is in a column, but the small row by itself, has been rounded relative to the largest there
+              T largest = 0;
+              for (std::int64_t i = 0; i < m; ++i) largest = std::max(largest, std::abs(plain.LU(i, j)));
+              for (std::int64_t i = 0; i < m; ++i) {
+                const T expected = plain.LU(i, j), actual = f.LU(i, j);
+                if (compare == Compare::nan || std::isnan(expected) || std::isinf(expected)) {
+                  ASSERT_EQ(std::isnan(actual), std::isnan(expected)) << text << ": " << i << ", " << j;
+                  if (std::isinf(expected)) {
+                    ASSERT_EQ(actual, expected) << text << ": " << i << ", " << j;
+                  }
+                  continue;
+                }
+                const bool small_row = i == m - 2 && std::string(what).starts_with("row");
+                const T size = small_row ? std::ldexp(T(1), -std::stoi(std::string(what).substr(7))) : largest;
+                ASSERT_LE(std::abs(actual - expected), 1e-4F * size + std::numeric_limits<T>::denorm_min() * 100)
+                    << text << ": " << i << ", " << j;
+              }
+            }
           }
           EXPECT_EQ(boxes > 0, hopper) << m;
         }
@@ -199,6 +248,47 @@ TEST_P(LuNative, StrictMathInPanels) {
       }
       const bool same = std::memcmp(factors[0].data(), factors[1].data(), m * n * sizeof(T)) == 0;
       EXPECT_EQ(same, !cuda::gemm_overlapped_usable(q().device()));
+    }
+  });
+}
+
+/// Panels whose columns do not end at 16 bytes, in memory that may be overwritten up to there, and no further; and in memory that may not.
+TEST_P(LuNative, PaddedPanelsForTheCopyEngine) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built) {
+      constexpr std::int64_t together = sizeof(T) < 16 ? 16 / sizeof(T) : 1, below = 8, n = 100;
+      const bool copied = cuda::gemm_overlapped_usable(q().device()) && !std::is_same_v<T, std::complex<float>>;
+      for (const std::int64_t m : {1001, 4003, 9002, 9001}) {
+        const Dense<T> A = random<T>(m, n, 19);
+        const LuFactors<T> lapack = lapack_lu(A);
+        const std::int64_t ends = (m + together - 1) / together * together;
+        int boxes = 0;
+        for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m)) {
+          const std::string what = name_of(shape, m, n);
+          Dense<T> LU[2];
+          for (const bool padded : {false, true}) {
+            shape.padded = padded;
+            Matrix<T> whole((m + below + 3) / 4 * 4, n, q());
+            laset<T>(Uplo::General, 7, 7, whole, q());
+            const View<T> panel = whole.view()({0, m}, {0, n});
+            to_device<T>({A.data(), m, n, m}, panel, q());
+            Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
+            const cuda::LuPanelShape used = factor_panel<T>(shape, panel, ipiv.view(), info, q());
+            if (!padded && ends != m) {
+              EXPECT_FALSE(used.boxes) << what;
+            }
+            boxes += used.boxes;
+            expect_same(download<std::int32_t>(ipiv, q()), lapack.pivots, what + ": pivots");
+            LU[padded] = download<T>(panel, q());
+            EXPECT_LE(lu_residual(A, LuFactors<T>{LU[padded], lapack.pivots, 0}), residual_bound) << what;
+            const View<T> rest = whole.view()({padded ? ends : m, whole.view().rows}, {0, n});
+            const Dense<T> elements = download<T>(rest, q());
+            for (std::int64_t e = 0; e < elements.size(); ++e) ASSERT_EQ(elements[e], T(7)) << what;
+          }
+          if (!std::is_same_v<T, float>) expect_same(LU[true], LU[false], what);
+        }
+        EXPECT_EQ(boxes > 0, copied) << m;
+      }
     }
   });
 }
