@@ -41,7 +41,7 @@ class SplitTile {
   /// From a box of its columns; `live` has bits for the rows.
   __device__ SplitTile(const unsigned char* box, std::uint32_t live, int lane)
       : here_(live >> lane / 4 * 4 & 15), all_(__all_sync(all_lanes, here_ == 15)) {
-    float largest[rows] = {};  // of a row; a NaN does not count
+    float largest[rows] = {};  // of a row, what the lane has of it; a NaN does not count
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
       const float4 l = *reinterpret_cast<const float4*>(box + place(lane, s * deep + lane % deep));
@@ -52,14 +52,20 @@ class SplitTile {
         largest[i] = fmaxf(largest[i], fabsf(of_rows[i]));
       }
     }
-    bool some = false;
+    const auto some_too_small = [&] {
+      bool too_small = false;
 #pragma unroll
-    for (int i = 0; i < rows; ++i) {
+      for (int i = 0; i < rows; ++i) too_small = too_small || too_small_to_split(largest[i]);
+      return __any_sync(all_lanes, too_small);
+    };
+    possible_ = !some_too_small();
+    if (possible_) return;
+      // what one lane has of a row may be small where the row is not
+#pragma unroll
+    for (int i = 0; i < rows; ++i)
       for (int distance = 1; distance < deep; distance *= 2)
         largest[i] = fmaxf(largest[i], __shfl_xor_sync(all_lanes, largest[i], distance));
-      some = some || too_small_to_split(largest[i]);
-    }
-    possible_ = !__any_sync(all_lanes, some);
+    possible_ = !some_too_small();
   }
   /// Whether all of its rows can be split.
   __device__ bool possible() const {
