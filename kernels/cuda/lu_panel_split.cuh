@@ -59,8 +59,7 @@ class SplitTile {
       return __any_sync(all_lanes, too_small);
     };
     possible_ = !some_too_small();
-    if (possible_) return;
-      // what one lane has of a row may be small where the row is not
+    if (possible_) return;  // else: what one lane has of a row may be small where the row is not
 #pragma unroll
     for (int i = 0; i < rows; ++i)
       for (int distance = 1; distance < deep; distance *= 2)
