@@ -266,6 +266,7 @@ TEST_P(LuNative, PaddedPanelsForTheCopyEngine) {
         for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m)) {
           const std::string what = name_of(shape, m, n);
           Dense<T> LU[2];
+          bool splits = false;
           for (const bool padded : {false, true}) {
             shape.padded = padded;
             Matrix<T> whole((m + below + 3) / 4 * 4, n, q());
@@ -278,6 +279,7 @@ TEST_P(LuNative, PaddedPanelsForTheCopyEngine) {
               EXPECT_FALSE(used.boxes) << what;
             }
             boxes += used.boxes;
+            splits |= used.boxes && std::is_same_v<T, float>;
             expect_same(download<std::int32_t>(ipiv, q()), lapack.pivots, what + ": pivots");
             LU[padded] = download<T>(panel, q());
             EXPECT_LE(lu_residual(A, LuFactors<T>{LU[padded], lapack.pivots, 0}), residual_bound) << what;
@@ -285,7 +287,7 @@ TEST_P(LuNative, PaddedPanelsForTheCopyEngine) {
             const Dense<T> elements = download<T>(rest, q());
             for (std::int64_t e = 0; e < elements.size(); ++e) ASSERT_EQ(elements[e], T(7)) << what;
           }
-          if (!std::is_same_v<T, float>) expect_same(LU[true], LU[false], what);
+          if (!splits) expect_same(LU[true], LU[false], what);
         }
         EXPECT_EQ(boxes > 0, copied) << m;
       }
