@@ -6,7 +6,8 @@
 //   the other                       copied back
 //
 // A group is boxes of 128 bytes of each column, as tensor_map.hpp puts them into shared memory. Every warp works for itself; one
-// of its lanes copies. In single precision lu_panel_split.cuh multiplies, which reads L21 in its place where products are plain. Rows that are done go back as they came: others may read them meanwhile, but nobody writes them.
+// of its lanes copies. Rows that are done go back as they came: others may read them meanwhile, but nobody writes them. In single
+// precision lu_panel_split.cuh multiplies, and reads L21 where it was copied to if products are plain.
 #pragma once
 
 #include "kernels/cuda/lu_panel_split.cuh"
