@@ -181,8 +181,8 @@ struct Boxes {
 
   /// The same by SplitTile. U has the parts of U12, unless some of it cannot be split: then all products are to be `plain`.
   __device__ void update_split(int c0, const std::uint32_t* live, const E* U12, const SplitColumns& U, bool plain) {
-    static_assert(boxes_in_group == 1 && slice == SplitTile::box_rows && box_columns == SplitTile::box_columns);
-    static_assert(Tile::stride == SplitColumns::depth);
+    static_assert(boxes_in_group == 1 && slice == SplitTile::box_rows && column_bytes == SplitTile::column_bytes);
+    static_assert(box_columns == SplitColumns::together && Tile::stride == SplitColumns::depth);
     if (c0 + 2 * W >= nb || slices == 0) return;
     global_stores_before_copies();
     copy(at, 0, c0, arrival_of_L());

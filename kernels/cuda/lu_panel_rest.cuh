@@ -109,6 +109,7 @@ struct RestUpdate {
         nb(static_cast<int>(panel.A.cols)),
         thread(static_cast<int>(threadIdx.x) - T) {}
 
+  /// Behind U12, if numbers are split.
   __device__ SplitColumns split_U12() const {
     return {reinterpret_cast<SplitFloat*>(reinterpret_cast<unsigned char*>(U12) + Memory::of_U12(nb))};
   }

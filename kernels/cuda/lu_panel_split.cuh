@@ -13,9 +13,10 @@ namespace devobj::cuda::lu {
 /// U12 as it is multiplied: by columns, which begin in different banks.
 struct SplitColumns {
   static constexpr int depth = 16, stride = depth + 4;
+  static constexpr int together = 16;  // columns of a group
   SplitFloat* columns;
   __host__ __device__ static constexpr int bytes(int count) {
-    return (count + 15) / 16 * 16 * stride * static_cast<int>(sizeof(SplitFloat));
+    return (count + together - 1) / together * together * stride * static_cast<int>(sizeof(SplitFloat));
   }
   /// Column c. Whether it can be split; else anything is there.
   __device__ bool put(int c, const float (&x)[depth]) const {
@@ -34,10 +35,11 @@ struct SplitColumns {
 /// A warp's part of L21, 32 rows; members live in registers.
 class SplitTile {
   static constexpr int depth = SplitColumns::depth, deep = 4, steps = depth / deep;  // a lane's elements of a row
-  static constexpr int rows = 4, eights = 2, width = 2;
+  static constexpr int rows = 4, eights = SplitColumns::together / 8, width = 2;
 
  public:
-  static constexpr int box_rows = 32, box_columns = 8 * eights;
+  static constexpr int box_rows = 32, column_bytes = 128;
+
   /// From a box of its columns; `live` has bits for the rows.
   __device__ SplitTile(const unsigned char* box, std::uint32_t live, int lane)
       : here_(live >> lane / 4 * 4 & 15), all_(__all_sync(all_lanes, here_ == 15)) {
@@ -125,7 +127,7 @@ class SplitTile {
   }
   /// Where the lane's four rows of a column are in a box.
   __device__ static int place(int lane, int column) {
-    return column * 128 + (lane / 4 ^ column % 8) * 16;
+    return column * column_bytes + (lane / 4 ^ column % 8) * 16;
   }
   /// act(x, c, j) for the lane's rows of the columns in the boxes, j of each eight, number c.
   template <class Act>
@@ -135,7 +137,7 @@ class SplitTile {
       unsigned char* const at = group + place(lane, lane % 4 * width + j);
 #pragma unroll
       for (int c = 0; c < eights; ++c) {
-        float4* const piece = reinterpret_cast<float4*>(at + 8 * c * 128);
+        float4* const piece = reinterpret_cast<float4*>(at + 8 * c * column_bytes);
         float4 x = *piece;
         act(x, c, j);
         *piece = x;
