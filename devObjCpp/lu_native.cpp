@@ -13,7 +13,7 @@
 // its first part.
 //
 // `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
-// waits for that.
+// waits for that; so behind a product by gemm_three_tf32.
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left (lu_native_blocks.hpp): narrow blocks where the panels decide, wide ones
@@ -45,7 +45,7 @@ namespace {
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
 // Order from which the block after the next of a column-major matrix is updated on a queue of its own.
-constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000;
+constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000, soon_least_single = 6000;
 // Rows for each column from which the exchanges of the rest's rows, of several panels at once, are slow for the sake of the panel beside
 // them, since the rest has time: of real numbers in single precision, where panels decide.
 constexpr std::int64_t tall = 2;
@@ -229,7 +229,10 @@ class NativeLu {
   /// Whether the columns of the block after the next are updated on a queue of their own: where that takes less time than it
   /// delays the product of the rest.
   bool soon_pays() const {
-    return by_rows_ || (!single && k_ >= (is_complex<T> ? soon_least_double_complex : soon_least_double));
+    if (by_rows_) return true;
+    if constexpr (std::is_same_v<T, float>)  // a panel that is a grid waits for these products, too
+      return k_ >= soon_least_single && blocks_[0].first_shape.cluster;
+    return !single && k_ >= (is_complex<T> ? soon_least_double_complex : soon_least_double);
   }
 
   /// What the kernel's panel at K did to the rows.
@@ -310,7 +313,8 @@ class NativeLu {
     if (!left_at_end_) exchange(block, whole(), {0, block.columns.begin}, q);
   }
 
-  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L. Whether that was one kernel.
+  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L. Whether a panel can be early
+  /// behind it.
   bool update(const Block& block, const Place& L, const Place& A, Range columns, Queue& q, bool of_rest = false,
               const cuda::FirstPart& first = {}) {
     if (columns.size() <= 0) return false;
@@ -334,8 +338,7 @@ class NativeLu {
         streams = streams_;
       }
     solve(L, A, K, columns, rows, inner, streams, q);
-    subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first);
-    return false;
+    return subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first);
   }
 
   /// A12 = L11^-1 P A12, by halves, whose products have more depth than those of one part after the other. `stream`: those of
@@ -355,14 +358,14 @@ class NativeLu {
     rows.rows = 0;  // of all parts at once
   }
 
-  /// A(rows, columns) -= L(rows, K) A(K, columns)
-  void subtract(const Place& L, const Place& A, Range K, Range rows, Range columns, Queue& q, bool of_rest,
+  /// A(rows, columns) -= L(rows, K) A(K, columns), behind solve. Whether a panel can be early behind it.
+  bool subtract(const Place& L, const Place& A, Range K, Range rows, Range columns, Queue& q, bool of_rest,
                 const cuda::FirstPart& first = {}) {
-    if (rows.size() <= 0) return;
+    if (rows.size() <= 0) return false;
     const View<T> L21 = L(rows, K), U = A(K, columns);
     // row-major: the product of the transposes. U may have small columns.
-    products_.subtract(A.by_rows ? U : L21, A.by_rows ? L21 : U, A(rows, columns), A.by_rows ? Side::Left : Side::Right,
-                       of_rest, panels_stay_, q, first);
+    return products_.subtract(A.by_rows ? U : L21, A.by_rows ? L21 : U, A(rows, columns),
+                              A.by_rows ? Side::Left : Side::Right, of_rest, panels_stay_, q, first);
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;

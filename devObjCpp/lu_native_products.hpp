@@ -16,7 +16,8 @@ namespace devobj {
 /// wide and math is not strict, by gemm_residues; else of complex<double> by three real products, with strict math or where little
 /// is left by four (gemm_complex_overlapped), and as real ones if the GPU has neither; else of double by gemm_overlapped. All others
 /// by cuBLAS. All but cuBLAS's, to which complex<double> as real belongs, can leave multiprocessors to the panels.
-/// For the updates of the rest, on one queue: the workspace serves one product at a time.
+/// For the updates of the rest, on one queue: the workspace serves one product at a time. What is between two panels in single
+/// precision is by gemm_three_tf32, if columns are aligned and math is not strict.
 template <class T>
 class LuNativeProducts {
  public:
@@ -34,6 +35,8 @@ class LuNativeProducts {
                                 residues_least_depth = is_complex<T> ? 384 : 768;
   static_assert(!is_complex<T> || residues_least >= by_three_least);  // workspace_bytes
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
+  // Rows, and columns and depth, from which a product that is not of the rest is by gemm_three_tf32.
+  static constexpr std::int64_t between_panels_least_rows = 4000, between_panels_least = 64;
 
   /// Of the LU of A, which is row-major meanwhile if `by_rows`.
   LuNativeProducts(View<T> A, bool by_rows, Math math, const Queue& q)
@@ -110,10 +113,22 @@ class LuNativeProducts {
            by_residues(C, depth) && depth <= cuda::gemm_residues_first_most_depth;
   }
 
-  /// C -= A B. `guarded`: see gemm_by_parts. `of_rest`: an update of the rest; `stays`: its blocks may stay to the end, and leave
-  /// multiprocessors to the panels beside it.
-  void subtract(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q,
+  /// C -= A B; the kernel before in the queue does not write A. `guarded`: see gemm_by_parts. `of_rest`: an update of the rest;
+  /// `stays`: its blocks may stay to the end, and leave multiprocessors to the panels beside it. Whether a panel can be early behind
+  /// it, as in LuPanelShape.
+  bool subtract(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q,
                 const cuda::FirstPart& first = {}) const {
+    if constexpr (std::is_same_v<T, float>)
+      if (!of_rest && !strict_ && C.rows >= between_panels_least_rows &&
+          std::min(C.cols, A.cols) >= between_panels_least && cuda::gemm_three_tf32(A, B, C, q, true))
+        return true;
+    subtract_otherwise(A, B, C, guarded, of_rest, stays, q, first);
+    return false;
+  }
+
+ private:
+  void subtract_otherwise(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q,
+                          const cuda::FirstPart& first) const {
     const std::int64_t side = std::min(C.rows, C.cols), depth = A.cols;
     stays = stays && of_rest;
     const cuda::Spared spared = stays ? spared_ : cuda::Spared{};
@@ -142,7 +157,6 @@ class LuNativeProducts {
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q);
   }
 
- private:
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
   static constexpr std::int64_t least = single ? by_parts_least : as_real_least;
 

@@ -24,7 +24,8 @@ struct LuPanelShape {
   // columns to the right are copied to shared memory and back by the copy engine; products with these are three of shorter numbers on
   // the tensor cores in single precision
   bool boxes = true;
-  bool early = false;  // it follows exchange_solve_subtract in its queue, and may begin as soon as that is at its end
+  bool early =
+      false;  // it follows exchange_solve_subtract or gemm_three_tf32 in its queue, and may begin as soon as that is at its end
   // Below the panel's last row its columns go on up to a multiple of 16 bytes with what may be overwritten. Else boxes need such a number
   // of rows.
   bool padded = false;
@@ -186,6 +187,13 @@ bool gemm_three_fp16_usable();
 void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
                      Queue& q, Spared spared = {});
 std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+
+/// C -= A B by three products of TF32 numbers, which the kernel makes of the operands itself: for few columns. What cannot be split is
+/// multiplied plainly. False, with nothing done, where the GPU is not Hopper, the depth is more than gemm_three_tf32_max_depth or not
+/// a multiple of 4, or a matrix' columns do not begin at 16 bytes. `early`: it may begin before the kernel before it in the queue has
+/// ended, which does not write A. Source as above. (gemm_three_tf32)
+bool gemm_three_tf32(View<float> A, View<float> B, View<float> C, Queue& q, bool early = false);
+inline constexpr std::int64_t gemm_three_tf32_max_depth = 512;
 
 /// Six products of bfloat16, by cuBLAS. Source: Henry, Tang & Heinecke, "Leveraging the bfloat16 artificial intelligence
 /// datatype for higher-precision computations", 2019. (gemm_six_bf16)

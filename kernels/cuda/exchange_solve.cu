@@ -10,10 +10,12 @@
 //                +---------+
 //
 // Many columns are solved with L11 as a stream (solve_stream.cuh), inverted once for all blocks, if the caller has made one.
-// Few columns of a column-major matrix are solved by substitution, a warp with a column: that is sooner done.
+// Few columns of a column-major matrix are solved by substitution, a warp with a column: that is sooner done; or, in single precision
+// with 128 rows, by exchange_solve_slices.
 #include <algorithm>
 
 #include "kernels/cuda/exchange_solve_rows.cuh"
+#include "kernels/cuda/exchange_solve_slices.hpp"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/solve_stream.cuh"
 
@@ -259,6 +261,10 @@ void launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int pa
   if constexpr (by_tensor_cores<E>)
     if (stream != nullptr && launch_streamed<E, by_rows>(stream, L.rows, A, exchange, part_rows, q)) return;
   if (!by_rows && launch_few<E>(L, L_by_rows, A, exchange, part_rows, q)) return;
+  if constexpr (!by_rows && std::is_same_v<E, float>)
+    if (columns <= exchange_solve_slices_most && !L_by_rows && exchange.rows <= part_rows &&
+        exchange_solve_slices(L, A, exchange, q))
+      return;
   if (columns > 4096 && launch<E, 8, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
   if (columns > exchange_solve_few && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
   if (columns > exchange_solve_few && launch<E, 2, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;

@@ -1,4 +1,4 @@
-// exchange_solve_subtract: all that a factored panel does to a few columns, in one kernel.
+// exchange_solve_subtract: all that a factored panel does to a few columns, in one kernel; exchange_solve_slices: without the product.
 //
 //     L (m x w)     A (m x n)      The blocks of a cluster have the same few columns of A (a slice) and part of the rows below
 //   +-----------+  +-+-+-+-+     each. Every one of them
@@ -10,19 +10,32 @@
 //   +-----------+  +-+-+-+-+
 #include <algorithm>
 #include <atomic>
+#include <type_traits>
 
 #include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/exchange_solve_slices.hpp"
 #include "kernels/cuda/exchange_solve_subtract.cuh"
+#include "kernels/cuda/overlapped_launch.cuh"
 
 namespace devobj::cuda {
 namespace {
 
 using namespace exchange_solve_subtract_block;
 
-template <class E, int w>
-struct SliceMemory {
-  alignas(16) Row<E, w> L[w], X[columns], top[columns];
-  typename Product<E, w>::Memory product;
+/// Instead of a product.
+struct NoProduct {
+  using Memory = char;
+  __device__ explicit NoProduct(Memory&) {}
+};
+
+/// Of a block that `subtracts`, or of one that does without the product, and has all rows below L11.
+template <class E, int w, bool subtracts>
+struct Slice {
+  using Product = std::conditional_t<subtracts, exchange_solve_subtract_block::Product<E, w>, NoProduct>;
+  struct Memory {
+    alignas(16) Row<E, w> L[w], X[columns], top[columns];
+    typename Product::Memory product;
+  };
 };
 
 /// Begins to fetch what L11 has below its diagonal.
@@ -38,25 +51,27 @@ __device__ void fetch(Row<E, w>* L, const Block<E>& stored) {
     if (first + k < row) __pipeline_memcpy_async(&L[row][first + k], from, sizeof(E));
 }
 
-template <class E, int w>
+template <class E, int w, bool subtracts>
 __global__ void __launch_bounds__(threads)
     exchange_solve_subtract_kernel(Block<E> L, Block<E> A, RowExchange exchange, int parts, int part_rows) {
   extern __shared__ __align__(16) unsigned char bytes[];
-  auto& memory = *reinterpret_cast<SliceMemory<E, w>*>(bytes);
+  auto& memory = *reinterpret_cast<typename Slice<E, w, subtracts>::Memory*>(bytes);
   const int id = threadIdx.x, warp = id / warp_size, part = static_cast<int>(blockIdx.x) % parts;
   const std::int64_t first_column = blockIdx.x / parts * std::int64_t(columns);
   const int cols = static_cast<int>(min(A.cols - first_column, std::int64_t(columns)));
   const int first_row = w + part * part_rows;
-  const int rows = max(min(static_cast<int>(L.rows) - first_row, part_rows), 0);
+  const int rows = max(min(static_cast<int>(A.rows) - first_row, part_rows), 0);
   A.data += first_column * A.ld;
 
-  Product<E, w> product(memory.product);
+  typename Slice<E, w, subtracts>::Product product(memory.product);
+  if constexpr (!subtracts) let_next_start();  // which multiplies by L21
   wait_for_previous();
 
   // A thread has a row of some columns.
   const int t = id % w;
-  const std::int32_t from = exchange.source[t];
-  std::int32_t to = exchange.displaced_to[t];
+  const bool exchanges = exchange.rows > 0;
+  const std::int32_t from = exchanges ? exchange.source[t] : t;
+  std::int32_t to = exchanges ? exchange.displaced_to[t] : -1;
   fetch<E, w>(memory.L, L);
   __pipeline_commit();
   if (from == t || to < first_row || to >= first_row + rows) to = -1;
@@ -78,30 +93,32 @@ __global__ void __launch_bounds__(threads)
   __pipeline_wait_prior(0);
   cluster_arrive_relaxed();
   const E* L21 = &L(first_row, 0);
-  product.load(L21, L.ld, rows);
+  if constexpr (subtracts) product.load(L21, L.ld, rows);
   cluster_wait();
   own([&](int c) {
     if (to >= 0 && c < cols) A(to, c) = memory.top[c][t];
   });
   __syncthreads();
-  if (rows > 0) product.load_C({&A(first_row, 0), rows, cols, A.ld}, rows, cols);
+  if constexpr (subtracts)
+    if (rows > 0) product.load_C({&A(first_row, 0), rows, cols, A.ld}, rows, cols);
   solve<E, w>(memory.L, memory.X);
   own([&](int c) {  // each block stores some columns
     if (c < cols && c * parts / columns == part) A(t, c) = memory.X[c][t];
   });
 
-  for (int row = 0, pass = 0; row < rows; row += product.pass_rows, ++pass) {
-    const int left = rows - row;
-    const Block<E> C{&A(first_row + row, 0), left, cols, A.ld};
-    if (pass > 0) {
-      __syncthreads();  // all are done with the product's memory
-      product.load(L21 + row, L.ld, left);
-      product.load_C(C, left, cols);
+  if constexpr (subtracts)
+    for (int row = 0, pass = 0; row < rows; row += product.pass_rows, ++pass) {
+      const int left = rows - row;
+      const Block<E> C{&A(first_row + row, 0), left, cols, A.ld};
+      if (pass > 0) {
+        __syncthreads();  // all are done with the product's memory
+        product.load(L21 + row, L.ld, left);
+        product.load_C(C, left, cols);
+      }
+      product.arrived(pass);
+      __syncthreads();
+      product.multiply(memory.X, C, left, cols);
     }
-    product.arrived(pass);
-    __syncthreads();
-    product.multiply(memory.X, C, left, cols);
-  }
 }
 
 /// The blocks of a cluster: as many as that the clusters of w columns are on the GPU at once (of an H100: 15 of 8 blocks, 17 of 6).
@@ -116,7 +133,8 @@ constexpr std::int64_t most_rows = std::is_same_v<E, float> ? 6000 : 4000;
 template <class E, int w>
 bool possible(int device) {
   const auto largest = [] {
-    return largest_cluster(exchange_solve_subtract_kernel<E, w>, threads, sizeof(SliceMemory<E, w>));
+    return largest_cluster(exchange_solve_subtract_kernel<E, w, true>, threads,
+                           sizeof(typename Slice<E, w, true>::Memory));
   };
   static std::atomic<int> known[64] = {};  // 1 + the largest, a power of two
   if (device >= 64) return largest() >= most_parts<w>;
@@ -126,13 +144,13 @@ bool possible(int device) {
 
 template <class E, int w>
 bool launch(Block<E> L, Block<E> A, RowExchange exchange, Queue& q) {
-  constexpr auto kernel = exchange_solve_subtract_kernel<E, w>;
+  constexpr auto kernel = exchange_solve_subtract_kernel<E, w, true>;
   if (!possible<E, w>(q.device())) return false;
   const std::int64_t rows = L.rows - w, parts = std::clamp<std::int64_t>(ceil_div(rows, 128), 1, most_parts<w>);
   const auto part_rows = static_cast<int>(ceil_div(rows, 4 * parts) * 4);  // aligned, if L is
   allow_shared_memory(kernel, q.device(), "exchange_solve_subtract");
   const ClusterLaunch launch(ceil_div(A.cols, columns) * parts, static_cast<int>(parts), threads,
-                             sizeof(SliceMemory<E, w>), stream_of(q), true);
+                             sizeof(typename Slice<E, w, true>::Memory), stream_of(q), true);
   check(cudaLaunchKernelEx(&launch.config, kernel, L, A, exchange, static_cast<int>(parts), part_rows),
         "exchange_solve_subtract");
   q.launched("exchange_solve_subtract");
@@ -140,6 +158,19 @@ bool launch(Block<E> L, Block<E> A, RowExchange exchange, Queue& q) {
 }
 
 }  // namespace
+
+bool exchange_solve_slices(Block<float> L, Block<float> A, RowExchange exchange, Queue& q) {
+  constexpr int w = 128;
+  constexpr auto kernel = exchange_solve_subtract_kernel<float, w, false>;
+  if (L.rows != w || (exchange.rows != 0 && exchange.rows != w) || A.rows > INT32_MAX ||
+      !possible<float, w>(q.device()))
+    return false;
+  allow_shared_memory(kernel, q.device(), "exchange_solve");
+  const ClusterLaunch launch(ceil_div(A.cols, columns), 1, threads, sizeof(Slice<float, w, false>::Memory),
+                             stream_of(q));
+  check(cudaLaunchKernelEx(&launch.config, kernel, L, A, exchange, 1, static_cast<int>(A.rows)), "exchange_solve");
+  return true;
+}
 
 template <class T>
 bool exchange_solve_subtract(View<T> L, View<T> A, RowExchange exchange, Queue& q) {

@@ -144,6 +144,19 @@ TEST_P(ExchangeSolve, EveryWidth) {
   });
 }
 
+/// In single precision 128 rows of up to 512 columns are another kernel's.
+TEST_P(ExchangeSolve, FewColumns) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built)
+      if (cuda::exchange_solve_rows<T>(q()) < 128) return;
+    for (const std::int64_t m : {128, 131, 1000})
+      for (const std::int64_t columns : {1, 7, 130, 512, 513}) {
+        check<T>({m, 128, columns, 128, 128, false, false});
+        check<T>({m, 128, columns, 0, 128, false, false});
+      }
+  });
+}
+
 /// The shapes of a block for more columns.
 TEST_P(ExchangeSolve, ManyColumns) {
   with_type([&]<class T>(T) {
@@ -232,23 +245,28 @@ TEST_P(ExchangeSolve, RowsAlone) {
 /// What is not finite stays in its column, and below: a stream gives what L as it lies gives.
 TEST_P(ExchangeSolve, InfinitiesAndNaN) {
   with_type([&]<class T>(T) {
-    const Case c{70, 64, 1040, 0, 128, false, false};
-    const Dense<T> L = well_conditioned<T>(c.w);
-    Dense<T> A = random<T>(c.m, c.columns, 4);
-    A(5, 3) = infinity<T>;
-    A(40, 7) = nan<T>;
-    A(63, 1039) = infinity<T>;
-    const Exchanges none(c.m, 0, 128);
-    for (const bool streamed : {false, true}) {
-      if (streamed && sizeof(real_t<T>) != 8) continue;
-      const Dense<T> X = result(c, L, A, none, streamed);
-      for (std::int64_t j = 0; j < c.columns; ++j)
-        for (std::int64_t i = 0; i < c.m; ++i) {
-          const bool bad = i < c.w && ((j == 3 && i >= 5) || (j == 7 && i >= 40) || (j == 1039 && i == 63));
-          ASSERT_EQ(std::isfinite(std::abs(X(i, j))), !bad) << i << ", " << j << (streamed ? ", streamed" : "");
-        }
-      EXPECT_TRUE(std::isinf(std::abs(X(5, 3))));
-      EXPECT_TRUE(std::isinf(std::abs(X(63, 1039))));
+    for (const Case& c : {Case{70, 64, 1040, 0, 128, false, false}, Case{150, 128, 50, 0, 128, false, false}}) {
+      if constexpr (cuda_built)
+        if (c.w > cuda::exchange_solve_rows<T>(q())) continue;
+      SCOPED_TRACE(shape_name(c.w, c.columns));
+      const std::int64_t last_row = c.w - 1, last = c.columns - 1;
+      const Dense<T> L = well_conditioned<T>(c.w);
+      Dense<T> A = random<T>(c.m, c.columns, 4);
+      A(5, 3) = infinity<T>;
+      A(40, 7) = nan<T>;
+      A(last_row, last) = infinity<T>;
+      const Exchanges none(c.m, 0, 128);
+      for (const bool streamed : {false, true}) {
+        if (streamed && sizeof(real_t<T>) != 8) continue;
+        const Dense<T> X = result(c, L, A, none, streamed);
+        for (std::int64_t j = 0; j < c.columns; ++j)
+          for (std::int64_t i = 0; i < c.m; ++i) {
+            const bool bad = i < c.w && ((j == 3 && i >= 5) || (j == 7 && i >= 40) || (j == last && i == last_row));
+            ASSERT_EQ(std::isfinite(std::abs(X(i, j))), !bad) << i << ", " << j << (streamed ? ", streamed" : "");
+          }
+        EXPECT_TRUE(std::isinf(std::abs(X(5, 3))));
+        EXPECT_TRUE(std::isinf(std::abs(X(last_row, last))));
+      }
     }
   });
 }

@@ -5,6 +5,7 @@
 
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
+#include "product_error.hpp"
 #include "spared_checks.hpp"
 
 namespace devobj::test {
@@ -59,22 +60,6 @@ class GemmByParts : public Everywhere {
 };
 INSTANTIATE_TEST_SUITE_P(On, GemmByParts, testing::Combine(testing::Values(places()[2]), testing::Values(Type::real)),
                          instance_name);
-
-/// The largest error of C + alpha A B relative to |C| + |A| |B|.
-double error(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C, const Dense<float>& result,
-             float alpha = -1) {
-  double worst = 0;
-  for (std::int64_t j = 0; j < C.cols(); ++j)
-    for (std::int64_t i = 0; i < C.rows(); ++i) {
-      double sum = C(i, j), size = std::abs(sum);
-      for (std::int64_t k = 0; k < A.cols(); ++k) {
-        sum += alpha * double(A(i, k)) * B(k, j);
-        size += std::abs(double(A(i, k)) * B(k, j));
-      }
-      worst = larger(worst, size == 0 ? std::abs(result(i, j)) : std::abs(result(i, j) - sum) / size);
-    }
-  return worst;
-}
 
 TEST_P(GemmByParts, AsAccurateAsAPlainProduct) {
   each_way([&] {

@@ -1,0 +1,60 @@
+// gemm_three_tf32: C -= A B in single precision by three products of TF32 numbers, on Hopper's warp group products, of operands that
+// are split on their way: for products with too few columns for gemm_three_fp16, whose operands are written to memory as parts first.
+//
+//            B                   A block has a tile of C, 128 rows of 64 or 128 columns, and goes through the depth by pieces of 32
+//          +---+                 numbers: it splits
+//          +---+  pieces           B's piece into shared memory, as warp groups find matrices there,
+//          +---+                   A's piece into registers,
+//     +-+-+-+---+                while the tensor cores multiply the pieces before: small large, large small; large large. C has come to
+//   A | | | | C |  tile          shared memory meanwhile, and goes back from there.
+//     +-+-+-+---+
+//
+// Pieces and tiles come and go as boxes (tensor_map.hpp). What cannot be split (tensor_single.cuh) a block multiplies plainly: its C is
+// as it was until all has been split.
+#include <atomic>
+
+#include "kernels/cuda/gemm_three_tf32.cuh"
+#include "kernels/cuda/overlapped_launch.cuh"
+#include "kernels/native.hpp"
+
+namespace devobj::cuda {
+namespace {
+
+/// Whether the device has warp group products; asked once.
+bool usable(int device) {
+  static std::atomic<signed char> known[64] = {};  // plus one
+  if (device < 0 || device >= 64) return gemm_three_fp16_usable();
+  if (known[device] == 0) known[device] = gemm_three_fp16_usable() ? 2 : 1;
+  return known[device] == 2;
+}
+
+template <int cols>
+void launch(View<float> A, View<float> B, View<float> C, bool early, Queue& q) {
+  using namespace three_tf32;
+  const auto map = [](View<float> X, int of_box) { return tensor_map("gemm_three_tf32", X, box_rows, of_box); };
+  const Product g{block_of(A), block_of(B), block_of(C), static_cast<int>(ceil_div(C.rows, tile_rows))};
+  const std::int64_t tiles = g.row_tiles * ceil_div(C.cols, cols);
+  require(tiles <= INT32_MAX, "gemm_three_tf32: C is too large, ", C.rows, " x ", C.cols);
+  launch_overlapped("gemm_three_tf32", early, product_kernel<cols>, tiles, threads, bytes<cols>, q, g, map(A, piece),
+                    map(B, cols), map(C, cols));
+}
+
+}  // namespace
+
+bool gemm_three_tf32(View<float> A, View<float> B, View<float> C, Queue& q, bool early) {
+  if (C.empty() || A.cols == 0) return true;
+  if (C.rows > INT32_MAX || A.cols > gemm_three_tf32_max_depth || A.cols % copied_numbers<float> != 0 ||
+      !has_tensor_map(A) || !has_tensor_map(B) || !has_tensor_map(C))
+    return false;
+  DeviceScope scope(q.device());
+  if (!usable(q.device())) return false;
+  // narrow tiles, if all of them are on the GPU at once then
+  constexpr std::int64_t multiprocessors = 132;
+  if (ceil_div(C.rows, three_tf32::tile_rows) * ceil_div(C.cols, 128) * 2 > multiprocessors)
+    launch<128>(A, B, C, early, q);
+  else
+    launch<64>(A, B, C, early, q);
+  return true;
+}
+
+}  // namespace devobj::cuda
