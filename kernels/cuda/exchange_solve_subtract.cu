@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(threads)
 
   // A thread has a row of some columns.
   const int t = id % w;
-  const bool exchanges = exchange.rows > 0;
+  const bool exchanges = subtracts || exchange.rows > 0;
   const std::int32_t from = exchanges ? exchange.source[t] : t;
   std::int32_t to = exchanges ? exchange.displaced_to[t] : -1;
   fetch<E, w>(memory.L, L);
