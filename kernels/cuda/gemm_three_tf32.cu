@@ -48,12 +48,13 @@ bool gemm_three_tf32(View<float> A, View<float> B, View<float> C, Queue& q, bool
     return false;
   DeviceScope scope(q.device());
   if (!usable(q.device())) return false;
+  using namespace three_tf32;
   // narrow tiles, if all of them are on the GPU at once then
   constexpr std::int64_t multiprocessors = 132;
-  if (ceil_div(C.rows, three_tf32::tile_rows) * ceil_div(C.cols, 128) * 2 > multiprocessors)
-    launch<128>(A, B, C, early, q);
-  else
+  if (A.cols <= summed * piece && 2 * ceil_div(C.rows, tile_rows) * ceil_div(C.cols, 128) <= multiprocessors)
     launch<64>(A, B, C, early, q);
+  else
+    launch<128>(A, B, C, early, q);
   return true;
 }
 

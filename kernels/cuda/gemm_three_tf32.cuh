@@ -17,12 +17,14 @@ constexpr int box_rows = 32, column_bytes = 128, boxes = tile_rows / box_rows;
 constexpr int warp_rows = tile_rows / (threads / warp_size), rows_of_thread = 2;
 static_assert(warp_rows == 8 * rows_of_thread && box_rows % warp_rows == 0);
 constexpr int eights = piece / 8;
+constexpr int summed = 4;  // pieces whose products are summed on the tensor cores, which truncate
 
 /// A block's shared memory, from a multiple of 1024 bytes on; its tile of C has `cols` columns.
 template <int cols>
 struct Memory {
-  static constexpr int stages = cols == 128 ? 3 : 4;   // pieces that are copied ahead
-  static constexpr int at_once = cols == 128 ? 1 : 2;  // pieces that are split and multiplied between two barriers
+  static constexpr bool narrow = cols == 64;      // a tile, for a depth of `summed` pieces at most
+  static constexpr int stages = narrow ? 4 : 3;   // pieces that are copied ahead
+  static constexpr int at_once = narrow ? 2 : 1;  // pieces that are split and multiplied between two barriers
   static constexpr int of_B = cols * column_bytes;
   unsigned char A[stages][boxes][piece * column_bytes];
   unsigned char B[stages][of_B];
@@ -170,14 +172,18 @@ struct SplitA {
   }
 };
 
-/// c -= A B for two rows of one column, plainly.
-__device__ inline void subtract_plain(const Product& g, float2& c, std::int64_t row, int rows, std::int64_t col) {
-  if (col >= g.C.cols || rows == 0) return;
+/// C - A B for two rows of one column, plainly.
+__device__ inline float2 plain(const Product& g, std::int64_t row, int rows, std::int64_t col) {
+  float2 c = {};
+  if (col >= g.C.cols || rows == 0) return c;
+  c.x = g.C(row, col);
+  if (rows > 1) c.y = g.C(row + 1, col);
   for (std::int64_t k = 0; k < g.A.cols; ++k) {
     const float b = g.B(k, col);
     c.x = fmaf(-g.A(row, k), b, c.x);
     if (rows > 1) c.y = fmaf(-g.A(row + 1, k), b, c.y);
   }
+  return c;
 }
 
 template <int cols>
@@ -193,7 +199,8 @@ __global__ void __launch_bounds__(threads, 1)
   const int warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
   const int row = static_cast<int>(blockIdx.x) % g.row_tiles * tile_rows,
             col = static_cast<int>(blockIdx.x) / g.row_tiles * cols;
-  const int pieces = static_cast<int>(ceil_div(g.A.cols, piece));
+  constexpr int at_once = Memory::at_once, ahead = 2 * at_once;
+  const int pieces = static_cast<int>(ceil_div(g.A.cols, piece * at_once)) * at_once;  // the last one may be of zeros
   const std::uint64_t policy = cache_policy(false);
   const auto A_filled = [&](int p) { return shared_address(&memory.A_filled[p % stages]); };
   const auto B_filled = [&](int p) { return shared_address(&memory.B_filled[p % stages]); };
@@ -233,7 +240,6 @@ __global__ void __launch_bounds__(threads, 1)
   float small[cols / 2] = {}, large[cols / 2] = {};
   Sizes sizes;
   // Pieces are split while those before are multiplied, the first ones of A before B is there.
-  constexpr int at_once = Memory::at_once, ahead = 2 * at_once;
   static_assert(ahead <= stages);
   SplitA A[ahead];
   const auto take_A = [&](int p, SplitA& of_piece) {
@@ -243,7 +249,30 @@ __global__ void __launch_bounds__(threads, 1)
 #pragma unroll
   for (int p = 0; p < ahead; ++p)
     if (p < pieces) take_A(p, A[p]);
-  for (int p0 = 0; p0 < pieces; p0 += ahead)
+  // change(c, e, j): the thread's numbers of C in column j of its two in the e-th eight
+  const auto change_C = [&](auto change) {
+    barrier_wait(C_filled, 0);
+#pragma unroll
+    for (int e = 0; e < cols / 8; ++e)
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float2* const c =
+            reinterpret_cast<float2*>(memory.C[box] + place(row_in_box + lane / 4 * 2, 8 * e + lane % 4 * 2 + j));
+        *c = change(*c, e, j);
+      }
+  };
+  const auto subtract = [&](float2 c, int e, int j) {
+    return make_float2(c.x - (large[4 * e + j] + small[4 * e + j]),
+                       c.y - (large[4 * e + j + 2] + small[4 * e + j + 2]));
+  };
+  for (int p0 = 0; p0 < pieces; p0 += ahead) {
+    if constexpr (!Memory::narrow)
+      if (p0 > 0 && p0 % summed == 0) {
+        products_wait<0>();
+        change_C(subtract);
+#pragma unroll
+        for (int i = 0; i < cols / 2; ++i) small[i] = large[i] = 0;
+      }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int first = p0 + half * at_once;
@@ -251,7 +280,6 @@ __global__ void __launch_bounds__(threads, 1)
 #pragma unroll
       for (int u = 0; u < at_once; ++u) {
         const int p = first + u, buffer = half * at_once + u;
-        if (p >= pieces) break;
         if (p >= ahead) take_A(p, A[buffer]);
         barrier_wait(B_filled(p), p / stages % 2);
         split_B<cols>(memory.B[p % stages], memory.large[buffer], memory.small[buffer], sizes);
@@ -269,7 +297,6 @@ __global__ void __launch_bounds__(threads, 1)
 #pragma unroll
       for (int u = 0; u < at_once; ++u) {
         const int buffer = half * at_once + u;
-        if (first + u >= pieces) break;
         const std::uint64_t B_large = columns_descriptor(shared_address(memory.large[buffer])),
                             B_small = columns_descriptor(shared_address(memory.small[buffer]));
 #pragma unroll
@@ -281,24 +308,14 @@ __global__ void __launch_bounds__(threads, 1)
       }
       products_end();
     }
+  }
   products_wait<0>();
 
   const bool possible = memory.too_small == 0 && Sizes::finite(memory.largest);
-  barrier_wait(C_filled, 0);
-#pragma unroll
-  for (int e = 0; e < cols / 8; ++e)
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      const int column = 8 * e + lane % 4 * 2 + j;
-      float2* const at = reinterpret_cast<float2*>(memory.C[box] + place(row_in_box + lane / 4 * 2, column));
-      float2 c = *at;
-      if (possible)
-        c = make_float2(c.x - (large[4 * e + j] + small[4 * e + j]),
-                        c.y - (large[4 * e + j + 2] + small[4 * e + j + 2]));
-      else
-        subtract_plain(g, c, first_row, rows, col + column);
-      *at = c;
-    }
+  if (possible)
+    change_C(subtract);
+  else
+    change_C([&](float2, int e, int j) { return plain(g, first_row, rows, col + 8 * e + lane % 4 * 2 + j); });
   shared_before_copies();
   // a box's warps
   constexpr int warps_of_box = box_rows / warp_rows;
