@@ -5,12 +5,12 @@
 //          +---+                 numbers: it splits
 //          +---+  pieces           B's piece into shared memory, as warp groups find matrices there,
 //          +---+                   A's piece into registers,
-//     +-+-+-+---+                while the tensor cores multiply the pieces before: small large, large small; large large. C has come to
-//   A | | | | C |  tile          shared memory meanwhile, and goes back from there.
+//     +-+-+-+---+                while the tensor cores multiply the pieces before: small large, large small; large large. Sums of 128
+//   A | | | | C |  tile          products are subtracted from C, which has come to shared memory meanwhile.
 //     +-+-+-+---+
 //
-// Pieces and tiles come and go as boxes (tensor_map.hpp). What cannot be split (tensor_single.cuh) a block multiplies plainly: its C is
-// as it was until all has been split.
+// Pieces and tiles come and go as boxes (tensor_map.hpp). What cannot be split (tensor_single.cuh) a block multiplies plainly, with C as
+// it was.
 #include <atomic>
 
 #include "kernels/cuda/gemm_three_tf32.cuh"
