@@ -1,4 +1,4 @@
-// On a Hopper GPU only: gemm_three_tf32 against double precision and against BLAS's product: accuracy, what cannot be split, places,
+// On a GPU only: gemm_three_tf32 against double precision and against BLAS's product: accuracy, what cannot be split, places,
 // and a beginning beside the kernel that makes an operand.
 #include <array>
 #include <cmath>
