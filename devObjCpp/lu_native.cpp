@@ -13,7 +13,7 @@
 // its first part.
 //
 // `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
-// waits for that; so behind a product by gemm_three_tf32.
+// waits for that; the same holds behind gemm_three_tf32.
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left (lu_native_blocks.hpp): narrow blocks where the panels decide, wide ones

@@ -16,8 +16,8 @@ namespace devobj {
 /// wide and math is not strict, by gemm_residues; else of complex<double> by three real products, with strict math or where little
 /// is left by four (gemm_complex_overlapped), and as real ones if the GPU has neither; else of double by gemm_overlapped. All others
 /// by cuBLAS. All but cuBLAS's, to which complex<double> as real belongs, can leave multiprocessors to the panels.
-/// For the updates of the rest, on one queue: the workspace serves one product at a time. What is between two panels in single
-/// precision is by gemm_three_tf32, if columns are aligned and math is not strict.
+/// For the updates of the rest, on one queue: the workspace serves one product at a time. Other products in single
+/// precision, with many rows, are by gemm_three_tf32, if columns are aligned and math is not strict.
 template <class T>
 class LuNativeProducts {
  public:
@@ -113,15 +113,17 @@ class LuNativeProducts {
            by_residues(C, depth) && depth <= cuda::gemm_residues_first_most_depth;
   }
 
-  /// C -= A B; the kernel before in the queue does not write A. `guarded`: see gemm_by_parts. `of_rest`: an update of the rest;
-  /// `stays`: its blocks may stay to the end, and leave multiprocessors to the panels beside it. Whether a panel can be early behind
-  /// it, as in LuPanelShape.
+  /// C -= A B. `guarded`: see gemm_by_parts; Right if A is L, complete before the kernel before in the queue began. `of_rest`: an
+  /// update of the rest; `stays`: its blocks may stay to the end, and leave multiprocessors to the panels beside it. Whether a panel
+  /// can be early behind it, as in LuPanelShape.
   bool subtract(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q,
                 const cuda::FirstPart& first = {}) const {
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_same_v<T, float>) {
+      const bool early = guarded == Side::Right;  // else A is U, which the kernel before has just made
       if (!of_rest && !strict_ && C.rows >= between_panels_least_rows &&
-          std::min(C.cols, A.cols) >= between_panels_least && cuda::gemm_three_tf32(A, B, C, q, true))
-        return true;
+          std::min(C.cols, A.cols) >= between_panels_least && cuda::gemm_three_tf32(A, B, C, q, early))
+        return early;
+    }
     subtract_otherwise(A, B, C, guarded, of_rest, stays, q, first);
     return false;
   }

@@ -190,8 +190,8 @@ std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std:
 
 /// C -= A B by three products of TF32 numbers, which the kernel makes of the operands itself: for few columns. What cannot be split is
 /// multiplied plainly. False, with nothing done, where the GPU is not Hopper, the depth is more than gemm_three_tf32_max_depth or not
-/// a multiple of 4, or a matrix' columns do not begin at 16 bytes. `early`: it may begin before the kernel before it in the queue has
-/// ended, which does not write A. Source as above. (gemm_three_tf32)
+/// a multiple of 4, a matrix' columns do not begin at 16 bytes, or C is too large. `early`: it may begin before the kernel before it in
+/// the queue has ended; A is complete before that kernel lets it begin. Source as above. (gemm_three_tf32)
 bool gemm_three_tf32(View<float> A, View<float> B, View<float> C, Queue& q, bool early = false);
 inline constexpr std::int64_t gemm_three_tf32_max_depth = 512;
 

@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(threads)
   A.data += first_column * A.ld;
 
   typename Slice<E, w, subtracts>::Product product(memory.product);
-  if constexpr (!subtracts) let_next_start();  // which multiplies by L21
   wait_for_previous();
+  if constexpr (!subtracts) let_next_start();  // which multiplies by L21: complete now
 
   // A thread has a row of some columns.
   const int t = id % w;

@@ -34,7 +34,6 @@ void launch(View<float> A, View<float> B, View<float> C, bool early, Queue& q) {
   const auto map = [](View<float> X, int of_box) { return tensor_map("gemm_three_tf32", X, box_rows, of_box); };
   const Product g{block_of(A), block_of(B), block_of(C), static_cast<int>(ceil_div(C.rows, tile_rows))};
   const std::int64_t tiles = g.row_tiles * ceil_div(C.cols, cols);
-  require(tiles <= INT32_MAX, "gemm_three_tf32: C is too large, ", C.rows, " x ", C.cols);
   launch_overlapped("gemm_three_tf32", early, product_kernel<cols>, tiles, threads, bytes<cols>, q, g, map(A, piece),
                     map(B, cols), map(C, cols));
 }
@@ -43,13 +42,15 @@ void launch(View<float> A, View<float> B, View<float> C, bool early, Queue& q) {
 
 bool gemm_three_tf32(View<float> A, View<float> B, View<float> C, Queue& q, bool early) {
   if (C.empty() || A.cols == 0) return true;
-  if (C.rows > INT32_MAX || A.cols > gemm_three_tf32_max_depth || A.cols % copied_numbers<float> != 0 ||
-      !has_tensor_map(A) || !has_tensor_map(B) || !has_tensor_map(C))
+  constexpr std::int64_t most = INT32_MAX;  // rows, columns, tiles
+  if (C.rows > most || C.cols > most || C.rows * C.cols > most * three_tf32::tile_rows ||
+      A.cols > gemm_three_tf32_max_depth || A.cols % copied_numbers<float> != 0 || !has_tensor_map(A) ||
+      !has_tensor_map(B) || !has_tensor_map(C))
     return false;
   DeviceScope scope(q.device());
   if (!usable(q.device())) return false;
   using namespace three_tf32;
-  // narrow tiles, if all of them are on the GPU at once then
+  // narrow tiles, if there are multiprocessors for all of them, of an H100
   constexpr std::int64_t multiprocessors = 132;
   if (A.cols <= summed * piece && 2 * ceil_div(C.rows, tile_rows) * ceil_div(C.cols, 128) <= multiprocessors)
     launch<64>(A, B, C, early, q);

@@ -25,11 +25,11 @@ struct Memory {
   static constexpr bool narrow = cols == 64;      // a tile, for a depth of `summed` pieces at most
   static constexpr int stages = narrow ? 4 : 3;   // pieces that are copied ahead
   static constexpr int at_once = narrow ? 2 : 1;  // pieces that are split and multiplied between two barriers
-  static constexpr int of_B = cols * column_bytes;
+  static constexpr int box_bytes = cols * column_bytes;  // of B and C
   unsigned char A[stages][boxes][piece * column_bytes];
-  unsigned char B[stages][of_B];
-  unsigned char C[boxes][of_B];
-  unsigned char large[2 * at_once][of_B], small[2 * at_once][of_B];  // pieces of B, split
+  unsigned char B[stages][box_bytes];
+  unsigned char C[boxes][box_bytes];
+  unsigned char large[2 * at_once][box_bytes], small[2 * at_once][box_bytes];  // pieces of B, split
   std::uint64_t A_filled[stages], B_filled[stages], C_filled;
   std::uint32_t largest[2], too_small;  // of A, B: bits of sizes; whether there are such parts
 };

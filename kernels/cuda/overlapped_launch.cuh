@@ -34,7 +34,7 @@ bool overlap_usable(Kernel* kernel, int device) {
 }
 
 /// kernel<<<blocks, threads, bytes>>>(arguments...) on the queue, overlapped with the kernel before it if `overlaps`,
-/// which only some GPUs do (overlap_usable); the kernel calls begin_overlapped.
+/// which only some GPUs do (overlap_usable); the kernel calls begin_overlapped or wait_for_previous.
 template <class... Parameters, class... Arguments>
 void launch_overlapped(const char* name, bool overlaps, void (*kernel)(Parameters...), std::int64_t blocks, int threads,
                        std::int64_t bytes, Queue& q, Arguments... arguments) {

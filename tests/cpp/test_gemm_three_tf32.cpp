@@ -103,12 +103,56 @@ TEST_P(GemmThreeTf32, IntegersAndTheSameBits) {
   }
 }
 
+/// Where all sums have one sign, as the tensor cores' truncation has: only 128 products are summed by them.
+TEST_P(GemmThreeTf32, SumsOfOneSign) {
+  for (auto [m, n, k] : {std::array<std::int64_t, 3>{300, 140, 512}, {300, 64, 128}}) {
+    const auto positive = [](std::int64_t rows, std::int64_t cols, std::int64_t seed) {
+      Dense<float> X = random<float>(rows, cols, seed);
+      for (std::int64_t e = 0; e < X.size(); ++e) X[e] = std::abs(X[e]);
+      return X;
+    };
+    Dense<float> A = positive(m, k, 1);
+    const Dense<float> B = positive(k, n, 2), C(m, n);
+    for (std::int64_t e = 0; e < A.size(); ++e) A[e] = -A[e];
+    EXPECT_LE(error(A, B, C, product(A, B, C)), 8 * eps<float>) << shape_name(m, n) << " depth " << k;
+  }
+}
+
+/// A number in the last piece of the depth that cannot be split: the sums that C has had by then are taken back.
+TEST_P(GemmThreeTf32, PlainBlocks) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (auto [m, n, k] : {std::array<std::int64_t, 3>{300, 140, 260}, {300, 64, 128}, {131, 200, 384}})
+    for (const float bad : {inf, 0x1p126F, 0x1p-110F})
+      for (const bool in_A : {true, false}) {
+        Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2);
+        const Dense<float> C = random<float>(m, n, 3);
+        const auto put = [&](std::int64_t p, float x) { (in_A ? A(70, p) : B(p, 33)) = x; };
+        for (std::int64_t p = 0; p < k; ++p)
+          if (bad < 1) put(p, bad);
+        put(k - 1, bad);
+        const Dense<float> ours = product(A, B, C), strict = plain(A, B, C);
+        Dense<float> a = A, b = B, c = C, ours_finite = ours;  // what is not finite left out
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < m; ++i) {
+            ASSERT_EQ(std::isfinite(ours(i, j)), std::isfinite(strict(i, j))) << i << ", " << j;
+            if (!std::isfinite(strict(i, j))) {
+              ASSERT_EQ(ours(i, j), strict(i, j)) << i << ", " << j;
+              ours_finite(i, j) = c(i, j) = 0;
+            }
+          }
+        if (bad == inf)
+          for (std::int64_t p = 0; p < k; ++p) (in_A ? a(70, p) : b(p, 33)) = 0;
+        EXPECT_LE(error(a, b, c, ours_finite), 2 * error(a, b, c, plain(a, b, c)) + 3 * eps<float>)
+            << shape_name(m, n) << " depth " << k << ", " << bad << (in_A ? " in A" : " in B");
+      }
+}
+
 /// Columns, rows, and single numbers of all sizes, whose own errors stay small.
 TEST_P(GemmThreeTf32, SmallAndLargeNumbers) {
   const std::int64_t m = 140, n = 70, k = 40;
   const Dense<float> C(m, n);
   for (const int exponent : {-149, -140, -126, -110, -103, -101, -90, 60, 100, 120})
-    for (const int where : {0, 1, 2, 3}) {
+    for (const int where : {0, 1, 2, 3, 4}) {
       Dense<float> A = random<float>(m, k, 4), B = random<float>(k, n, 5);
       const float scale = std::ldexp(1.0F, exponent);
       for (std::int64_t p = 0; p < k; ++p)
@@ -116,6 +160,10 @@ TEST_P(GemmThreeTf32, SmallAndLargeNumbers) {
           A(3, p) *= scale;
         else if (where == 1)
           B(p, 66) *= scale;
+      if (where == 4) {  // their products
+        for (std::int64_t e = 0; e < A.size(); ++e) A[e] = std::ldexp(A[e], exponent / 2);
+        for (std::int64_t e = 0; e < B.size(); ++e) B[e] = std::ldexp(B[e], exponent - exponent / 2);
+      }
       if (where == 2) A(131, 7) *= scale;
       if (where == 3) B(39, 2) *= scale;
       const Dense<float> ours = product(A, B, C), strict = plain(A, B, C);
@@ -179,18 +227,27 @@ TEST_P(GemmThreeTf32, NotEveryPlaceAndDepth) {
   expect_same(c.read(), C, "C");
 }
 
-/// B and C are made by the kernel before.
+/// B and C are made by the kernel before, which lets it begin.
 TEST_P(GemmThreeTf32, BesideTheKernelBefore) {
   const std::int64_t m = 9000, n = 128, k = 128;
-  const Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2), C = random<float>(m, n, 3),
-                     expected = product(A, B, C);
-  const Framed a(A, q()), other_b(B, q()), other_c(C, q());
-  for (int i = 0; i < 10; ++i) {
-    const Framed b(Dense<float>(k, n), q()), c(Dense<float>(m, n), q());
-    copy<float>(other_b.view(), b.view(), q());
-    copy<float>(other_c.view(), c.view(), q());
-    ASSERT_TRUE(apply(a.view(), b.view(), c.view(), true));
-    expect_same(c.read(), expected, "early");
+  Dense<float> L = random<float>(m, k, 1);
+  for (std::int64_t j = 0; j < k; ++j)
+    for (std::int64_t i = 0; i < k; ++i) L(i, j) *= 0.01F;
+  const Dense<float> X = random<float>(m, n, 2);
+  const Framed l(L, q());
+  Dense<float> expected;
+  for (int i = 0; i < 12; ++i) {
+    const Framed x(X, q());
+    const View<float> below = l.view()({k, m}, {0, k}), top = x.view()({0, k}, {0, n}), C = x.view()({k, m}, {0, n});
+    const bool early = i > 0;
+    if constexpr (cuda_built)
+      cuda::exchange_solve<float>(l.view()({0, k}, {0, k}), false, x.view(), false, {nullptr, nullptr, 0}, k, nullptr,
+                                  q());
+    if (!early) q().wait();
+    ASSERT_TRUE(apply(below, top, C, early));
+    const Dense<float> result = x.read();
+    if (!early) expected = result;
+    expect_same(result, expected, "early");
   }
 }
 

@@ -196,6 +196,31 @@ TEST_P(LuNative, AgainAndAgain) {
   });
 }
 
+/// In single precision products between two panels begin beside the kernel before them, of tall matrices in a third queue too.
+TEST_P(LuNative, LargeMatricesAgainAndAgain) {
+  with_type([&]<class T>(T) {
+    if constexpr (std::is_same_v<T, float>)
+      for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{8000, 8000}, {12600, 6300}}) {
+        SCOPED_TRACE(shape_name(m, n));
+        Matrix<T> A(m, n, q()), LU(m, n, q());
+        Rng rng(q(), Generator::philox, 13);
+        rng.uniform<T>(-1, 1, A, q());
+        Dense<T> first;
+        Dense<std::int32_t> first_pivots;
+        for (int again = 0; again < 3; ++again) {
+          copy<T>(A, LU, q());
+          Matrix<std::int32_t> ipiv(n, 1, q());
+          EXPECT_EQ(getrf<T>(LU, ipiv.view(), q(), {Method::native}), 0);
+          const Dense<T> now = download<T>(LU, q());
+          const Dense<std::int32_t> pivots = download<std::int32_t>(ipiv, q());
+          if (again == 0) first = now, first_pivots = pivots;
+          expect_same(now, first, "LU");
+          expect_same(pivots, first_pivots, "pivots");
+        }
+      }
+  });
+}
+
 TEST_P(LuNative, InfoStaysOnTheDevice) {
   with_type([&]<class T>(T) {
     const std::int64_t n = 150;
