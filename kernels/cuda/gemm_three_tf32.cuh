@@ -31,7 +31,8 @@ struct Memory {
   unsigned char C[boxes][box_bytes];
   unsigned char large[2 * at_once][box_bytes], small[2 * at_once][box_bytes];  // pieces of B, split
   std::uint64_t A_filled[stages], B_filled[stages], C_filled;
-  std::uint32_t largest[2], too_small;  // of A, B: bits of sizes; whether there are such parts
+  std::uint32_t largest[2];  // sizes in A, B: their bits
+  std::uint32_t too_small;   // whether a part of a row or column is too small to be split
 };
 constexpr int multiple = 1024;
 template <int cols>
