@@ -24,6 +24,8 @@
 //
 // Source: Ootomo & Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical
 // peak performance", 2022, for the scaled low part and the sums of their own.
+#include <atomic>
+
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/three_fp16_product.cuh"
 #include "kernels/cuda/three_fp16_split.cuh"
@@ -79,14 +81,20 @@ constexpr int tiles_at_once = 8;
 }  // namespace
 
 bool gemm_three_fp16_usable() {
+  static std::atomic<int> known[64] = {};  // of a device: 1: usable, 2: not
   cudaFuncAttributes attributes{};
   int major = 0, device = 0;
-  if (cudaFuncGetAttributes(&attributes, product_kernel) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess ||
+  const bool asked = cudaGetDevice(&device) == cudaSuccess;
+  const bool remembered = asked && device >= 0 && device < 64;
+  if (remembered && known[device] > 0) return known[device] == 1;
+  if (!asked || cudaFuncGetAttributes(&attributes, product_kernel) != cudaSuccess ||
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) {
     cudaGetLastError();
     return false;
   }
-  return major == 9 && attributes.sharedSizeBytes > 0;
+  const bool usable = major == 9 && attributes.sharedSizeBytes > 0;
+  if (remembered) known[device] = usable ? 1 : 2;
+  return usable;
 }
 
 std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {

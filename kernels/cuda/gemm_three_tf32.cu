@@ -11,22 +11,12 @@
 //
 // Pieces and tiles come and go as boxes (tensor_map.hpp). What cannot be split (tensor_single.cuh) a block multiplies plainly, with C as
 // it was.
-#include <atomic>
-
 #include "kernels/cuda/gemm_three_tf32.cuh"
 #include "kernels/cuda/overlapped_launch.cuh"
 #include "kernels/native.hpp"
 
 namespace devobj::cuda {
 namespace {
-
-/// Whether the device has warp group products; asked once.
-bool usable(int device) {
-  static std::atomic<signed char> known[64] = {};  // plus one
-  if (device < 0 || device >= 64) return gemm_three_fp16_usable();
-  if (known[device] == 0) known[device] = gemm_three_fp16_usable() ? 2 : 1;
-  return known[device] == 2;
-}
 
 template <int cols>
 void launch(View<float> A, View<float> B, View<float> C, bool early, Queue& q) {
@@ -48,7 +38,7 @@ bool gemm_three_tf32(View<float> A, View<float> B, View<float> C, Queue& q, bool
       !has_tensor_map(B) || !has_tensor_map(C))
     return false;
   DeviceScope scope(q.device());
-  if (!usable(q.device())) return false;
+  if (!gemm_three_fp16_usable()) return false;  // whose products this kernel needs, too
   using namespace three_tf32;
   // narrow tiles, if there are multiprocessors for all of them, of an H100
   constexpr std::int64_t multiprocessors = 132;
