@@ -2,6 +2,7 @@
 #pragma once
 
 #include "devobj/matrix.hpp"
+#include "kernels/native.hpp"
 
 namespace devobj {
 
@@ -14,8 +15,9 @@ inline View<std::int32_t> contiguous_pivots(View<std::int32_t> ipiv, Matrix<std:
 }
 
 /// Takes the memory that laswp needs for n rows on a GPU, before anything changes.
-inline void reserve_for_laswp(std::int64_t n, Queue& q) {
-  if (q.on_cuda()) q.workspace(static_cast<std::size_t>(n) * sizeof(std::int32_t));
+inline void reserve_for_laswp([[maybe_unused]] std::int64_t n, [[maybe_unused]] Queue& q) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) q.workspace(cuda::laswp_workspace(n, n));
 }
 
 }  // namespace devobj

@@ -1,13 +1,14 @@
 // Row swaps of a column-major matrix. LAPACK's laswp.
 //
-// Few swaps are made step by step, in place. For many, where each row comes from is found first; then columns are moved as a
-// whole (move_columns.cuh).
+// Few swaps are made step by step, in place. For many, where each row comes from is found first, for parts of the swaps, then for all;
+// then columns are moved as a whole (move_columns.cuh).
 #include <algorithm>
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/cuda/move_columns.cuh"
-#include "kernels/cuda/pivots.cuh"
+#include "kernels/cuda/row_sources.cuh"
 #include "kernels/kernels.hpp"
+#include "kernels/native.hpp"
 
 namespace devobj::cuda {
 namespace {
@@ -59,15 +60,26 @@ __global__ void __launch_bounds__(2 * most_pivots)
 // Pivots from which columns are moved as a whole, and rows for each.
 constexpr std::int64_t many_pivots = 512, most_rows_for_a_pivot = 8;
 
-constexpr int tracing = 128;
+/// Parts of the swaps k1 ... k2 - 1.
+struct EvenParts {
+  std::int64_t k1, k2, size;
+  __host__ __device__ int count() const { return static_cast<int>(ceil_div(k2 - k1, size)); }
+  __device__ std::int64_t begin(int part) const { return k1 + part * size; }
+  __device__ std::int64_t end(int part) const { return min(begin(part) + size, k2); }
+};
+EvenParts parts_of(std::int64_t k1, std::int64_t k2) {
+  constexpr std::int64_t least = 128, most_parts = 64;
+  return {k1, k2, std::max(least, ceil_div(k2 - k1, most_parts))};
+}
 
-/// source[i]: the row that all swaps bring to row i. A thread follows a row back.
+/// source[i]: the row that all swaps bring to row i; `tables`: what each part does.
 __global__ void __launch_bounds__(tracing)
-    laswp_sources_kernel(std::int64_t rows, std::int64_t k1, std::int64_t k2, Strided<std::int32_t> ipiv, bool forward,
-                         std::int32_t* source) {
+    laswp_sources_kernel(std::int64_t rows, int parts, bool forward, const std::int32_t* tables, std::int32_t* source) {
   const std::int64_t mine = blockIdx.x * std::int64_t(tracing) + threadIdx.x;
-  const std::int64_t row = source_of(mine, ipiv, k1, k2, rows, forward);
-  if (mine < rows) source[mine] = static_cast<std::int32_t>(row);
+  if (mine >= rows) return;
+  auto row = static_cast<std::int32_t>(mine);
+  for (int i = 0; i < parts; ++i) row = tables[(forward ? parts - 1 - i : i) * rows + row];
+  source[mine] = row;
 }
 
 /// All columns alike.
@@ -82,14 +94,21 @@ bool swap_in_whole_columns(Block<E> A, std::int64_t k1, std::int64_t k2, Strided
                            Queue& q) {
   const MovingShape shape = moving_shape<E, OneList>(A.rows, q);
   if (shape.blocks == 0) return false;
-  auto* const source = static_cast<std::int32_t*>(q.workspace(static_cast<std::size_t>(A.rows) * sizeof(std::int32_t)));
-  laswp_sources_kernel<<<static_cast<unsigned>(ceil_div(A.rows, std::int64_t(tracing))), tracing, 0, stream_of(q)>>>(
-      A.rows, k1, k2, ipiv, forward, source);
+  const EvenParts parts = parts_of(k1, k2);
+  auto* const source = static_cast<std::int32_t*>(q.workspace(laswp_workspace(A.rows, k2 - k1)));
+  std::int32_t* const tables = source + A.rows;
+  const dim3 blocks = tracing_blocks(A.rows, parts.count());
+  part_sources_kernel<<<blocks, tracing, 0, stream_of(q)>>>(A.rows, ipiv, parts, forward, tables);
+  laswp_sources_kernel<<<blocks.x, tracing, 0, stream_of(q)>>>(A.rows, parts.count(), forward, tables, source);
   move_columns("laswp", A, OneList{source}, shape, q);
   return true;
 }
 
 }  // namespace
+
+std::size_t laswp_workspace(std::int64_t rows, std::int64_t swaps) {
+  return static_cast<std::size_t>(rows * (1 + parts_of(0, swaps).count())) * sizeof(std::int32_t);
+}
 
 template <class T>
 void laswp(View<T> A, std::int64_t k1, std::int64_t k2, View<std::int32_t> ipiv, bool forward, Queue& q) {
