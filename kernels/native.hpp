@@ -171,8 +171,9 @@ inline constexpr int spared_counts = 3;
 /// C += alpha op(A) op(B) in single precision by products of parts of the numbers on the tensor cores, alpha 1 or -1, as
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
-/// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_three_fp16 leaves
-/// `spared` to others. (gemm_by_parts: gemm_three_fp16 where it can be used, else gemm_six_bf16)
+/// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_fp16_parts leaves
+/// `spared` to others. (gemm_by_parts: gemm_fp16_parts where it can be used, else
+/// gemm_six_bf16)
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
                    void* workspace, Queue& q, Spared spared = {});
 std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
@@ -182,14 +183,14 @@ bool gemm_by_parts_at_full_rate(View<float> C, const Queue& q);
 /// Whether it can leave multiprocessors to others.
 bool gemm_by_parts_spares(const Queue& q);
 
-/// Three products of float16, on the current device if it has Hopper's warp group products and the library was compiled
+/// Products of float16 parts, on the current device if it has Hopper's warp group products and the library was compiled
 /// for them. Small numbers keep their accuracy relative to their row of op(A) and their column of op(B). Source: Ootomo &
 /// Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-/// performance", 2022. (gemm_three_fp16)
-bool gemm_three_fp16_usable();
-void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
+/// performance", 2022. (gemm_fp16_parts)
+bool gemm_fp16_parts_usable();
+void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
                      Queue& q, Spared spared = {});
-std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 
 /// C -= A B by three products of TF32 numbers, which the kernel makes of the operands itself: for few columns. What cannot be split is
 /// multiplied plainly. False, with nothing done, where the GPU is not Hopper, the depth is more than gemm_three_tf32_max_depth or not

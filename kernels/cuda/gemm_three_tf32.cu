@@ -1,12 +1,12 @@
 // gemm_three_tf32: C -= A B in single precision by three products of TF32 numbers, on Hopper's warp group products, of operands that
-// are split on their way: for products with too few columns for gemm_three_fp16, whose operands are written to memory as parts first.
+// are split on their way: for products with too few columns for gemm_fp16_parts, whose operands are written to memory as parts first.
 //
 //            B                   A block has a tile of C, 128 rows of 64 or 128 columns, and goes through the depth by pieces of 32
 //          +---+                 numbers: it splits
 //          +---+  pieces           B's piece into shared memory, as warp groups find matrices there,
 //          +---+                   A's piece into registers,
-//     +-+-+-+---+                while the tensor cores multiply the pieces before: small large, large small; large large. Sums of 128
-//   A | | | | C |  tile          products are subtracted from C, which has come to shared memory meanwhile.
+//     +-+-+-+---+                while the tensor cores multiply the pieces before: small large and large small, then large large, since
+//   A | | | | C |  tile          they truncate what they add. Sums of one or two pieces are added up in single precision.
 //     +-+-+-+---+
 //
 // Pieces and tiles come and go as boxes (tensor_map.hpp). What cannot be split (tensor_single.cuh) a block multiplies plainly, with C as
@@ -38,11 +38,11 @@ bool gemm_three_tf32(View<float> A, View<float> B, View<float> C, Queue& q, bool
       !has_tensor_map(B) || !has_tensor_map(C))
     return false;
   DeviceScope scope(q.device());
-  if (!gemm_three_fp16_usable()) return false;  // whose products this kernel needs, too
+  if (!gemm_fp16_parts_usable()) return false;  // whose products this kernel needs, too
   using namespace three_tf32;
   // narrow tiles, if there are multiprocessors for all of them, of an H100
-  constexpr std::int64_t multiprocessors = 132;
-  if (A.cols <= summed * piece && 2 * ceil_div(C.rows, tile_rows) * ceil_div(C.cols, 128) <= multiprocessors)
+  constexpr std::int64_t multiprocessors = 132, narrow_most_depth = 128;
+  if (A.cols <= narrow_most_depth && 2 * ceil_div(C.rows, tile_rows) * ceil_div(C.cols, 128) <= multiprocessors)
     launch<64>(A, B, C, early, q);
   else
     launch<128>(A, B, C, early, q);

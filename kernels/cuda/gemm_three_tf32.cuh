@@ -17,12 +17,11 @@ constexpr int box_rows = 32, column_bytes = 128, boxes = tile_rows / box_rows;
 constexpr int warp_rows = tile_rows / (threads / warp_size), rows_of_thread = 2;
 static_assert(warp_rows == 8 * rows_of_thread && box_rows % warp_rows == 0);
 constexpr int eights = piece / 8;
-constexpr int summed = 4;  // pieces whose products are summed on the tensor cores, which truncate
 
 /// A block's shared memory, from a multiple of 1024 bytes on; its tile of C has `cols` columns.
 template <int cols>
 struct Memory {
-  static constexpr bool narrow = cols == 64;      // a tile, for a depth of `summed` pieces at most
+  static constexpr bool narrow = cols == 64;      // a tile
   static constexpr int stages = narrow ? 4 : 3;   // pieces that are copied ahead
   static constexpr int at_once = narrow ? 2 : 1;  // pieces that are split and multiplied between two barriers
   static constexpr int box_bytes = cols * column_bytes;  // of B and C
@@ -54,33 +53,37 @@ __device__ inline std::uint64_t columns_descriptor(std::uint32_t address) {
   constexpr std::uint64_t eight_columns = 8 * column_bytes, swizzled_128_bytes = 1;
   return (address & 0x3ffff) >> 4 | std::uint64_t(1) << 16 | (eight_columns >> 4) << 32 | swizzled_128_bytes << 62;
 }
-/// sum += A B of a warp group: A 64 x 8, of which a warp has sixteen rows, spread over its lanes as in multiply_16x8x8, as sum is, by
-/// eight columns; B 8 x 64.
+/// sum = A B of a warp group, or sum += A B where `add` is not 0: A 64 x 8, of which a warp has sixteen rows, spread over its lanes as
+/// in multiply_16x8x8, as sum is, by eight columns; B 8 x 64.
 #define FOUR(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
 #define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
-__device__ __forceinline__ void multiply(float (&sum)[32], const std::uint32_t (&A)[4], std::uint64_t B) {
+__device__ __forceinline__ void multiply(float (&sum)[32], const std::uint32_t (&A)[4], std::uint64_t B, int add) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   asm volatile(
+      "{\n\t.reg .pred p;\n\t"
+      "setp.ne.b32 p, %37, 0;\n\t"
       "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 "
       "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-      "{%32, %33, %34, %35}, %36, 1, 1, 1;"
+      "{%32, %33, %34, %35}, %36, p, 1, 1;\n\t}"
       : SIXTEEN(0), SIXTEEN(16)
-      : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "l"(B));
+      : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "l"(B), "r"(add));
 #endif
 }
 /// The same of 128 columns.
-__device__ __forceinline__ void multiply(float (&sum)[64], const std::uint32_t (&A)[4], std::uint64_t B) {
+__device__ __forceinline__ void multiply(float (&sum)[64], const std::uint32_t (&A)[4], std::uint64_t B, int add) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   asm volatile(
+      "{\n\t.reg .pred p;\n\t"
+      "setp.ne.b32 p, %69, 0;\n\t"
       "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 "
       "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, 1, 1, 1;"
+      "{%64, %65, %66, %67}, %68, p, 1, 1;\n\t}"
       : SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)
-      : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "l"(B));
+      : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "l"(B), "r"(add));
 #endif
 }
 #undef SIXTEEN
@@ -238,7 +241,7 @@ __global__ void __launch_bounds__(threads, 1)
   // the thread's rows, of which those below C do not count
   const std::int64_t first_row = row + warp * warp_rows + lane / 4 * rows_of_thread;
   const int rows = static_cast<int>(min(max(g.C.rows - first_row, std::int64_t(0)), std::int64_t(rows_of_thread)));
-  float small[cols / 2] = {}, large[cols / 2] = {};
+  float total[cols / 2] = {}, sum[cols / 2] = {};
   Sizes sizes;
   // Pieces are split while those before are multiplied, the first ones of A before B is there.
   static_assert(ahead <= stages);
@@ -262,18 +265,16 @@ __global__ void __launch_bounds__(threads, 1)
         *c = change(*c, e, j);
       }
   };
-  const auto subtract = [&](float2 c, int e, int j) {
-    return make_float2(c.x - (large[4 * e + j] + small[4 * e + j]),
-                       c.y - (large[4 * e + j + 2] + small[4 * e + j + 2]));
+  // 0, but not known to the compiler, which would copy sums that are being made
+  const int none = min(pieces, 0);
+  const auto add_sum = [&] {
+    products_wait<0>();
+    stay(sum);
+#pragma unroll
+    for (int i = 0; i < cols / 2; ++i) total[i] += sum[i];
+    stay(total);
   };
   for (int p0 = 0; p0 < pieces; p0 += ahead) {
-    if constexpr (!Memory::narrow)
-      if (p0 > 0 && p0 % summed == 0) {
-        products_wait<0>();
-        change_C(subtract);
-#pragma unroll
-        for (int i = 0; i < cols / 2; ++i) small[i] = large[i] = 0;
-      }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int first = p0 + half * at_once;
@@ -286,7 +287,7 @@ __global__ void __launch_bounds__(threads, 1)
         split_B<cols>(memory.B[p % stages], memory.large[buffer], memory.small[buffer], sizes);
       }
       if (first + at_once >= pieces) sizes.gather(memory.largest, memory.too_small);
-      products_wait<0>();
+      add_sum();
       shared_before_copies();  // what was read, and what was written
       __syncthreads();
       if (warp == 0 && elected())
@@ -294,27 +295,30 @@ __global__ void __launch_bounds__(threads, 1)
           fetch_A(p);
           fetch_B(p);
         }
+      const auto B_of = [&](const unsigned char* part) { return columns_descriptor(shared_address(part)); };
       products_begin();
 #pragma unroll
       for (int u = 0; u < at_once; ++u) {
         const int buffer = half * at_once + u;
-        const std::uint64_t B_large = columns_descriptor(shared_address(memory.large[buffer])),
-                            B_small = columns_descriptor(shared_address(memory.small[buffer]));
 #pragma unroll
         for (int s = 0; s < eights; ++s) {
-          multiply(small, A[buffer].small[s], B_large + 2 * s);
-          multiply(small, A[buffer].large[s], B_small + 2 * s);
-          multiply(large, A[buffer].large[s], B_large + 2 * s);
+          multiply(sum, A[buffer].small[s], B_of(memory.large[buffer]) + 2 * s, u == 0 && s == 0 ? none : 1);
+          multiply(sum, A[buffer].large[s], B_of(memory.small[buffer]) + 2 * s, 1);
         }
       }
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+#pragma unroll
+        for (int s = 0; s < eights; ++s)
+          multiply(sum, A[half * at_once + u].large[s], B_of(memory.large[half * at_once + u]) + 2 * s, 1);
       products_end();
     }
   }
-  products_wait<0>();
+  add_sum();
 
   const bool possible = memory.too_small == 0 && Sizes::finite(memory.largest);
   if (possible)
-    change_C(subtract);
+    change_C([&](float2 c, int e, int j) { return make_float2(c.x - total[4 * e + j], c.y - total[4 * e + j + 2]); });
   else
     change_C([&](float2, int e, int j) { return plain(g, first_row, rows, col + 8 * e + lane % 4 * 2 + j); });
   shared_before_copies();

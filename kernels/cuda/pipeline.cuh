@@ -258,6 +258,13 @@ __device__ __forceinline__ void products_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
 #endif
 }
+/// What is computed of these before this and after it does not change places with it: with a wait for products, say.
+template <int count>
+__device__ __forceinline__ void stay(float (&x)[count]) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) asm volatile("" : "+f"(x[i])::"memory");
+}
+
 /// sum = A B^T, or sum += A B^T where `add` is not 0: 64 vectors of A, 160 of B, 16 elements of each. Thread t of the group
 /// has of row 16 (t / 32) + t % 32 / 4, and of the eighth row after it, two columns each in sum[4 i], sum[4 i + 1] and
 /// sum[4 i + 2], sum[4 i + 3]: 8 i + 2 (t % 4) and the next.

@@ -1,4 +1,4 @@
-// On a GPU only: gemm_three_fp16 and gemm_six_bf16 against double precision and against BLAS's product: accuracy, infinities
+// On a GPU only: gemm_fp16_parts and gemm_six_bf16 against double precision and against BLAS's product: accuracy, infinities
 // and NaN, numbers near the ends of the range.
 #include <cmath>
 #include <limits>
@@ -26,9 +26,9 @@ class GemmByParts : public Everywhere {
   void multiply(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded) {
     if constexpr (cuda_built) {
       const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
-      if (way_ == Way::three_fp16) {
-        const Storage workspace(cuda::gemm_three_fp16_workspace(C.rows, C.cols, depth), q());
-        cuda::gemm_three_fp16(opA, opB, alpha, A, B, C, const_cast<void*>(workspace.data()), q(), spared_);
+      if (way_ == Way::fp16_parts) {
+        const Storage workspace(cuda::gemm_fp16_parts_workspace(C.rows, C.cols, depth), q());
+        cuda::gemm_fp16_parts(opA, opB, alpha, A, B, C, const_cast<void*>(workspace.data()), q(), spared_);
       } else {
         const Storage workspace(cuda::gemm_six_bf16_workspace(C.rows, C.cols, depth), q());
         cuda::gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, const_cast<void*>(workspace.data()), q());
@@ -38,22 +38,22 @@ class GemmByParts : public Everywhere {
   /// The test, with each way in turn that this GPU has.
   template <class F>
   void each_way(F&& test) {
-    for (const Way way : {Way::six_bf16, Way::three_fp16}) {
-      if (way == Way::three_fp16 && !three_fp16_usable()) continue;
+    for (const Way way : {Way::six_bf16, Way::fp16_parts}) {
+      if (way == Way::fp16_parts && !fp16_parts_usable()) continue;
       way_ = way;
-      SCOPED_TRACE(way == Way::three_fp16 ? "three float16 products" : "six bfloat16 products");
+      SCOPED_TRACE(way == Way::fp16_parts ? "products of float16 parts" : "six bfloat16 products");
       test();
     }
   }
 
   /// Whether the present way leaves multiprocessors to others: spared_.
-  bool spares() const { return way_ == Way::three_fp16; }
+  bool spares() const { return way_ == Way::fp16_parts; }
   cuda::Spared spared_;
 
  private:
-  enum class Way { six_bf16, three_fp16 };
-  static bool three_fp16_usable() {
-    if constexpr (cuda_built) return cuda::gemm_three_fp16_usable();
+  enum class Way { six_bf16, fp16_parts };
+  static bool fp16_parts_usable() {
+    if constexpr (cuda_built) return cuda::gemm_fp16_parts_usable();
     return false;
   }
   Way way_ = Way::six_bf16;
@@ -194,7 +194,7 @@ TEST_P(GemmByParts, ALargeProductOfIntegers) {
 }
 
 /// The same bits on fewer multiprocessors, and beside those whose numbers are given, of which there are more than are spared, or
-/// none. (gemm_three_fp16)
+/// none. (gemm_fp16_parts)
 TEST_P(GemmByParts, OnFewerMultiprocessors) {
   each_way([&] {
     if (!spares()) return;

@@ -48,7 +48,7 @@ class GemmThreeTf32 : public Everywhere {
     Everywhere::SetUp();
     if (IsSkipped()) return;
     if constexpr (cuda_built)
-      if (!cuda::gemm_three_fp16_usable()) GTEST_SKIP() << "skipped: the GPU has no warp group products";
+      if (!cuda::gemm_fp16_parts_usable()) GTEST_SKIP() << "skipped: the GPU has no warp group products";
   }
   bool apply([[maybe_unused]] View<float> A, [[maybe_unused]] View<float> B, [[maybe_unused]] View<float> C,
              [[maybe_unused]] bool early = false) {

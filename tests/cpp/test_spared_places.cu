@@ -63,7 +63,7 @@ class SparedPlaces : public Everywhere {
     else if constexpr (std::is_same_v<T, std::complex<double>>)
       cuda::gemm_complex_overlapped(-1, A, B, C, q(), spared);
     else
-      cuda::gemm_three_fp16(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared);
+      cuda::gemm_fp16_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_.view().data, q(), spared);
   }
   template <class T>
   bool usable(const Matrix<T>& A, const Matrix<T>& C) {
@@ -76,8 +76,8 @@ class SparedPlaces : public Everywhere {
     } else if constexpr (std::is_same_v<T, std::complex<double>>) {
       return cuda::gemm_complex_overlapped_possible(A, A, C, q());
     } else {
-      if (!cuda::gemm_three_fp16_usable()) return false;
-      bytes = cuda::gemm_three_fp16_workspace(rows, cols, depth);
+      if (!cuda::gemm_fp16_parts_usable()) return false;
+      bytes = cuda::gemm_fp16_parts_workspace(rows, cols, depth);
     }
     workspace_ = Matrix<float>(static_cast<std::int64_t>(bytes / sizeof(float)) + 1, 1, q());
     return true;

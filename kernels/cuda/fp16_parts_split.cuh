@@ -1,4 +1,4 @@
-// The operands of gemm_three_fp16: rows of op(A) and columns of op(B) as tiles of float16 parts, each vector with a power of
+// The operands of gemm_fp16_parts: rows of op(A) and columns of op(B) as tiles of float16 parts, each vector with a power of
 // two of its own.
 #pragma once
 
@@ -15,8 +15,12 @@ namespace {
 
 // ---- operands: vectors (rows of op(A), columns of op(B)) in tiles ----
 constexpr int tile_rows = 160, tile_cols = 128;  // of C: vectors in a tile of A, of B
-constexpr int tile_depth = 32;
-constexpr int blocks_beside = 2;  // in a cluster, along C's columns
+constexpr int tile_depth = 32, chunk = 2;        // the depth is made up to whole chunks of tiles
+constexpr int blocks_beside = 2;                 // in a cluster, along C's columns
+
+__host__ __device__ constexpr int depth_tiles_for(std::int64_t depth) {
+  return static_cast<int>(ceil_div(depth, std::int64_t(chunk * tile_depth))) * chunk;
+}
 
 /// Bytes of a tile's high parts; the low ones follow.
 __host__ __device__ constexpr int part_bytes(int vectors) {
@@ -52,7 +56,7 @@ __global__ void __launch_bounds__(split_threads) split_kernel(Vectors<float> A, 
   const SplitVectors split = left ? split_A : split_B;
   const int vectors_of_tile = left ? tile_rows : tile_cols;
   const std::int64_t first = (blockIdx.x - (left ? 0 : first_of_B)) * std::int64_t(split_vectors);
-  const int tiles = (depth + tile_depth - 1) / tile_depth, padded = tiles * tile_depth, ld = padded + 1;
+  const int tiles = depth_tiles_for(depth), padded = tiles * tile_depth, ld = padded + 1;
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
 
   if (X.next_vector == 1) {  // threads go along the vectors

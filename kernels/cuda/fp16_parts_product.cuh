@@ -1,12 +1,12 @@
-// The product of gemm_three_fp16: C += alpha A B^T of vectors that are split, by a pipeline of copies, products and additions
-// in every block. gemm_three_fp16.cu has a picture of it.
+// The product of gemm_fp16_parts: C += alpha A B^T of vectors that are split, by a pipeline of copies, products and additions
+// in every block. gemm_fp16_parts.cu has a picture of it.
 #pragma once
 
 #include <cfloat>
 
+#include "kernels/cuda/fp16_parts_split.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/spared_places.cuh"
-#include "kernels/cuda/three_fp16_split.cuh"
 
 namespace devobj::cuda {
 namespace {
@@ -24,7 +24,6 @@ constexpr int stages = 4, stage_bytes = A_bytes + B_bytes;
 constexpr int slab_bytes = tile_rows * tile_cols * static_cast<int>(sizeof(float));
 constexpr int alignment = 512;
 constexpr int gemm_bytes = stages * stage_bytes + slab_bytes + alignment;
-constexpr int chunk = 8;  // tiles of operands whose products are summed on the tensor cores
 
 /// The product of split vectors, and where it goes.
 struct Product {
@@ -33,6 +32,7 @@ struct Product {
   float alpha;
   bool streamed;                          // C, which is too large to stay in the L2 cache
   int depth_tiles, row_tiles, col_tiles;  // col_tiles: of whole clusters
+  int low_low;                            // tiles of depth, in the first chunk of which low parts are multiplied
   int turn;                               // clusters of a turn, which run at the same time
   int per_block;                          // tiles of each in a turn
   SparedPlaces spared;
@@ -96,6 +96,14 @@ __device__ int swizzle(int col) {
   return (col & 3) * 8;
 }
 
+/// A barrier of the product groups, of which one waits, and the other does not.
+__device__ void meet(int barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(products) : "memory");
+}
+__device__ void let_go(int barrier) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(products) : "memory");
+}
+
 __device__ void multiply(const Product& g, const Places& at, float* slab, TilesOfBlock tile) {
   const int group = threadIdx.x / warp_group, thread = threadIdx.x % warp_group, lane = threadIdx.x % warp_size;
   const int col = threadIdx.x / warp_size * 16 + lane / 4;  // the first of two, 8 apart
@@ -105,54 +113,95 @@ __device__ void multiply(const Product& g, const Places& at, float* slab, TilesO
   auto release = [&](int done) {
     if (thread < blocks_beside) barrier_arrive_at(at.empty + 8 * done, thread);
   };
+  struct Operands {
+    std::uint64_t A_high, A_low, B_high, B_low;
+  };
+  const auto operands = [&](int in) {
+    const std::uint32_t A = at.ring + in * stage_bytes;
+    const std::uint32_t B = A + A_bytes + group * group_cols * tile_depth * static_cast<int>(sizeof(__half));
+    return Operands{matrix_descriptor(A), matrix_descriptor(A + part_bytes(tile_rows)), matrix_descriptor(B),
+                    matrix_descriptor(B + part_bytes(tile_cols))};
+  };
+  // A group multiplies while the other waits for its sums and adds them up.
+  static_assert(product_groups == 2);
+  const auto begin = [&] {
+    meet(1 + group);
+    products_begin();
+  };
+  const auto end = [&] {
+    products_end();
+    let_go(1 + (1 - group));
+    products_wait<0>();
+  };
+  if (group == 1) let_go(1);
+  static_assert(stages % chunk == 0);
   for (; tile.there(); tile.next(), slab_parity ^= 1) {
-    float high[80], low[80];
+    float total[80], sum[80];
     for (int k0 = 0; k0 < g.depth_tiles; k0 += chunk) {
-      int before = -1;
-      const int count = min(chunk, g.depth_tiles - k0);
-      for (int k = 0; k < count; ++k) {
-        barrier_wait(at.filled + 8 * stage, parity);
-        const std::uint32_t A = at.ring + stage * stage_bytes;
-        const std::uint32_t B = A + A_bytes + group * group_cols * tile_depth * sizeof(__half);
-        const std::uint64_t A_high = matrix_descriptor(A), A_low = matrix_descriptor(A + part_bytes(tile_rows)),
-                            B_high = matrix_descriptor(B), B_low = matrix_descriptor(B + part_bytes(tile_cols));
-        products_begin();
+#pragma unroll
+      for (int k = 0; k < chunk; ++k) barrier_wait(at.filled + 8 * (stage + k), parity);
+      constexpr float unit = 1.0f / 2048;
+      const bool with_low_low = k0 % g.low_low == 0;
+      if (with_low_low) {
+        begin();
+#pragma unroll
+        for (int k = 0; k < chunk; ++k) {
+          const Operands of = operands(stage + k);
+#pragma unroll
+          for (int i = 0; i < 2; ++i) multiply_64x160(sum, of.B_low + 2 * i, of.A_low + 2 * i, k | i);
+        }
+        end();
+        stay(sum);
+#pragma unroll
+        for (int i = 0; i < 80; ++i) sum[i] *= unit;
+        stay(sum);
+      }
+      begin();
+#pragma unroll
+      for (int k = 0; k < chunk; ++k) {
+        const Operands of = operands(stage + k);
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          multiply_64x160(low, B_high + 2 * i, A_low + 2 * i, k | i);
-          multiply_64x160(low, B_low + 2 * i, A_high + 2 * i, 1);
-          multiply_64x160(high, B_high + 2 * i, A_high + 2 * i, k | i);
+          multiply_64x160(sum, of.B_high + 2 * i, of.A_low + 2 * i, with_low_low | k | i);
+          multiply_64x160(sum, of.B_low + 2 * i, of.A_high + 2 * i, 1);
         }
-        products_end();
-        if (before >= 0) {
-          products_wait<1>();
-          release(before);
-        }
-        before = stage;
-        if (++stage == stages) stage = 0, parity ^= 1;
       }
-      products_wait<0>();
-      release(before);
-      constexpr float unit = 1.0f / 2048;
-      if (k0 == 0) barrier_wait(at.slab_empty + 8 * group, slab_parity);
+      end();
+      stay(sum);
 #pragma unroll
-      for (int i = 0; i < 20; ++i) {
-        float2* const first = reinterpret_cast<float2*>(sums + ((8 * i) ^ swizzled));
-        float2* const second = reinterpret_cast<float2*>(sums + 8 * tile_rows + ((8 * i) ^ swizzled));
-        float2 a = make_float2(fmaf(low[4 * i], unit, high[4 * i]), fmaf(low[4 * i + 1], unit, high[4 * i + 1]));
-        float2 b =
-            make_float2(fmaf(low[4 * i + 2], unit, high[4 * i + 2]), fmaf(low[4 * i + 3], unit, high[4 * i + 3]));
-        if (k0 > 0) {
-          a = make_float2(first->x + a.x, first->y + a.y);
-          b = make_float2(second->x + b.x, second->y + b.y);
-        }
-        *first = a;
-        *second = b;
+      for (int i = 0; i < 80; ++i) total[i] = k0 == 0 ? sum[i] * unit : fmaf(sum[i], unit, total[i]);
+      stay(total);
+      begin();
+#pragma unroll
+      for (int k = 0; k < chunk; ++k) {
+        const Operands of = operands(stage + k);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) multiply_64x160(sum, of.B_high + 2 * i, of.A_high + 2 * i, k | i);
       }
+      end();
+      stay(sum);
+#pragma unroll
+      for (int k = 0; k < chunk; ++k) release(stage + k);
+      if ((stage += chunk) == stages) stage = 0, parity ^= 1;
+#pragma unroll
+      for (int i = 0; i < 80; ++i) total[i] += sum[i];
+      stay(total);
+    }
+    barrier_wait(at.slab_empty + 8 * group, slab_parity);
+#pragma unroll
+    for (int i = 0; i < 20; ++i) {
+      float2* const first = reinterpret_cast<float2*>(sums + ((8 * i) ^ swizzled));
+      float2* const second = reinterpret_cast<float2*>(sums + 8 * tile_rows + ((8 * i) ^ swizzled));
+      *first = make_float2(total[4 * i], total[4 * i + 1]);
+      *second = make_float2(total[4 * i + 2], total[4 * i + 3]);
     }
     barrier_arrive(at.slab_filled + 8 * group);
   }
 }
+
+constexpr int adder_warps = adders / warp_size;
+constexpr int together = 4, batches = tile_cols / together;  // columns of a tile; each batch is a warp's
+constexpr int segments = tile_rows / warp_size;              // pieces of a column
 
 /// Whether products of these two powers of two are sure to be normal numbers.
 __device__ bool ordinary(float scale) {
@@ -160,9 +209,8 @@ __device__ bool ordinary(float scale) {
 }
 
 __device__ void add_to_C(const Product& g, const Places& at, const float* slab, TilesOfBlock tile) {
-  constexpr int together = 4, segments = tile_rows / warp_size;  // columns; pieces of a column
   const int warp = (threadIdx.x - first_adder) / warp_size, lane = threadIdx.x % warp_size;
-  constexpr int warps = adders / warp_size, batches = tile_cols / together;
+  constexpr int warps = adder_warps;
   int parity = 0;
   std::int64_t row = 0, col = 0;  // the tile's first
   float4 of_cols = {};            // the scales of columns 4 lane ... 4 lane + 3

@@ -1,5 +1,4 @@
-// gemm_three_fp16: C += alpha op(A) op(B) in single precision by three products of float16 matrices, on Hopper's warp
-// group products.
+// gemm_fp16_parts: C += alpha op(A) op(B) in single precision by products of float16 matrices, on Hopper's warp group products.
 //
 // A number is the sum of two of eleven bits, but for the last bit of one in eight: x = high + low / 2^11. Rows of op(A)
 // and columns of op(B) are brought near 2^14 by powers of two first, each by its own, so that neither of the two leaves
@@ -8,9 +7,10 @@
 //
 //   op(A) op(B) = high high + (high low + low high) / 2^11 + low low / 2^22
 //
-// the last is left out. The first two have sums of their own, since the tensor cores truncate what they add: small numbers
-// must not go into large sums. Sums of more than 256 products are added in single precision for the same reason. The
-// error is 0.8 to 1.2 times that of a plain product (bench/results/h200-gemm-parts.txt).
+// small products are summed first, since the tensor cores truncate what they add: of every 64 of the depth low low, then high low and low
+// high on top of that, then, anew, high high; and these sums are added up in single precision. Errors are half of a plain product's
+// (bench/results/h100-fp16-parts.txt). Without low low those of an LU would be larger than with plain products; of depths above 256, where
+// the tensor cores decide and no longer C's way to memory, it is enough to have it of every second 64.
 //
 // What is not finite is left out of the parts. A row or column with a NaN has a NaN for its power of two; one with an
 // infinity is marked, and gets its infinities and NaN afterwards (infinities_kernel).
@@ -23,12 +23,12 @@
 //   +-----------------+                  Two blocks, a cluster, have the same rows: each fetches half of them for both.
 //
 // Source: Ootomo & Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical
-// peak performance", 2022, for the scaled low part and the sums of their own.
+// peak performance", 2022, for the scaled low part and sums in single precision.
 #include <atomic>
 
 #include "kernels/cuda/cluster_launch.cuh"
-#include "kernels/cuda/three_fp16_product.cuh"
-#include "kernels/cuda/three_fp16_split.cuh"
+#include "kernels/cuda/fp16_parts_product.cuh"
+#include "kernels/cuda/fp16_parts_split.cuh"
 #include "kernels/native.hpp"
 
 namespace devobj::cuda {
@@ -66,12 +66,14 @@ __global__ void __launch_bounds__(split_threads)
 }
 
 // ---- memory ----
+std::size_t parts_bytes(std::int64_t vectors, std::int64_t depth) {
+  return aligned_bytes(vectors * depth_tiles_for(depth) * tile_depth * 2 * sizeof(__half));
+}
 std::size_t split_bytes(std::int64_t vectors, std::int64_t depth) {
-  return aligned_bytes(vectors * whole(depth, tile_depth) * 2 * sizeof(__half)) +
-         aligned_bytes(vectors * sizeof(float)) + aligned_bytes(vectors);
+  return parts_bytes(vectors, depth) + aligned_bytes(vectors * sizeof(float)) + aligned_bytes(vectors);
 }
 SplitVectors split_at(unsigned char* memory, std::int64_t vectors, std::int64_t depth) {
-  unsigned char* const scale = memory + aligned_bytes(vectors * whole(depth, tile_depth) * 2 * sizeof(__half));
+  unsigned char* const scale = memory + parts_bytes(vectors, depth);
   return {memory, reinterpret_cast<float*>(scale), scale + aligned_bytes(vectors * sizeof(float))};
 }
 
@@ -80,7 +82,7 @@ constexpr int tiles_at_once = 8;
 
 }  // namespace
 
-bool gemm_three_fp16_usable() {
+bool gemm_fp16_parts_usable() {
   static std::atomic<int> known[64] = {};  // of a device: 1: usable, 2: not
   cudaFuncAttributes attributes{};
   int major = 0, device = 0;
@@ -97,15 +99,15 @@ bool gemm_three_fp16_usable() {
   return usable;
 }
 
-std::size_t gemm_three_fp16_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
   return split_bytes(whole(rows, tile_rows), depth) + split_bytes(whole(cols, tile_cols * blocks_beside), depth);
 }
 
-void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
+void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
                      Queue& q, Spared spared) {
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
   if (C.empty() || depth == 0) return;
-  require(depth <= gemm_by_parts_max_depth, "gemm_three_fp16: depth ", depth, " is more than ",
+  require(depth <= gemm_by_parts_max_depth, "gemm_fp16_parts: depth ", depth, " is more than ",
           gemm_by_parts_max_depth);
   DeviceScope scope(q.device());
   const std::int64_t rows = whole(C.rows, tile_rows), cols = whole(C.cols, tile_cols * blocks_beside);
@@ -115,21 +117,23 @@ void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
   const Vectors<float> of_A = vectors_of(opA, A, true), of_B = vectors_of(opB, B, false);
 
   const auto first_of_B = static_cast<unsigned>(rows / split_vectors);
-  const std::size_t split_memory = split_vectors * (whole(depth, tile_depth) + 1) * sizeof(float);
+  const std::size_t split_memory = split_vectors * (depth_tiles_for(depth) * tile_depth + 1) * sizeof(float);
   split_kernel<<<first_of_B + static_cast<unsigned>(cols / split_vectors), split_threads, split_memory, stream_of(q)>>>(
       of_A, split_A, of_B, split_B, static_cast<int>(depth), static_cast<int>(first_of_B));
 
   Product g{split_A, split_B, block_of(C), alpha};
   g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(float)), q.device());
-  g.depth_tiles = static_cast<int>(whole(depth, tile_depth) / tile_depth);
+  g.depth_tiles = depth_tiles_for(depth);
+  constexpr std::int64_t all_low_low = 256;  // depth
+  g.low_low = depth <= all_low_low ? chunk : 2 * chunk;
   g.row_tiles = static_cast<int>(rows / tile_rows);
   g.col_tiles = static_cast<int>(cols / tile_cols);
   int processors = 0;
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "gemm_three_fp16");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "gemm_fp16_parts");
   const int kept = spared_multiprocessors(spared, processors);
   g.turn = std::max(1, (processors - kept) / blocks_beside);
   const std::int64_t tiles = std::int64_t(g.row_tiles) * (g.col_tiles / blocks_beside);
-  require(tiles * tiles_at_once <= INT32_MAX, "gemm_three_fp16: C is too large, ", C.rows, " x ", C.cols);
+  require(tiles * tiles_at_once <= INT32_MAX, "gemm_fp16_parts: C is too large, ", C.rows, " x ", C.cols);
   // if others have multiprocessors of their own, blocks stay to the end
   const std::int64_t turns = kept > 0 ? 1 : ceil_div(tiles, std::int64_t(g.turn) * tiles_at_once);
   g.per_block = static_cast<int>(ceil_div(tiles, g.turn * turns));
@@ -140,15 +144,15 @@ void gemm_three_fp16(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
     g.spared = {spared.places, spared.counts};
   }
   check(cudaFuncSetAttribute(product_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, gemm_bytes),
-        "gemm_three_fp16");
+        "gemm_fp16_parts");
   const ClusterLaunch launch(clusters * blocks_beside, blocks_beside, gemm_threads, gemm_bytes, stream_of(q));
-  check(cudaLaunchKernelEx(&launch.config, product_kernel, g), "gemm_three_fp16");
+  check(cudaLaunchKernelEx(&launch.config, product_kernel, g), "gemm_fp16_parts");
 
   const auto blocks_of_A = static_cast<unsigned>(ceil_div(C.rows, split_threads));
   infinities_kernel<<<blocks_of_A + static_cast<unsigned>(ceil_div(C.cols, split_threads)), split_threads, 0,
                       stream_of(q)>>>(of_A, split_A, of_B, split_B, static_cast<int>(depth), alpha, block_of(C),
                                       static_cast<int>(blocks_of_A));
-  q.launched("gemm_three_fp16");
+  q.launched("gemm_fp16_parts");
 }
 
 }  // namespace devobj::cuda
