@@ -47,7 +47,7 @@ constexpr std::int64_t by_rows_least = 6000;
 // Order from which the block after the next of a column-major matrix is updated on a queue of its own.
 constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000, soon_least_single = 6000;
 // Rows for each column from which the exchanges of the rest's rows, of several panels at once, are slow for the sake of the panel beside
-// them, since the rest has time: of real numbers in single precision, where panels decide.
+// them, and leave to the product what it can bring: of real numbers in single precision.
 constexpr std::int64_t tall = 2;
 // Elements of the columns that have pivots, from which the exchanges of those left of each block of a column-major matrix are put
 // off to the end, and rows for each such column up to which: whole columns are moved then.
@@ -87,9 +87,13 @@ class NativeLu {
     const auto blocks = static_cast<std::int64_t>(blocks_.size());
     const std::size_t of_left = left_at_end_pays(blocks) ? cuda::exchange_left_workspace(m_, blocks) : 0;
     left_at_end_ = of_left > 0;
+    std::size_t of_displaced = 0;
+    if constexpr (std::is_same_v<T, float>)
+      if (displaced_rows_pay())
+        of_displaced = cuda::exchange_top_rows_workspace<T>(m_, n_ - blocks_[0].columns.size(), blocks_.widest());
     const auto workspace = [&] {
-      return static_cast<unsigned char*>(
-          q.workspace(lists + panel + copies_of_blocks + products + streams_size_ + aligned_copy + of_left));
+      return static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products + streams_size_ +
+                                                     aligned_copy + of_displaced + of_left));
     };
     unsigned char* memory = nullptr;
     try {
@@ -108,7 +112,8 @@ class NativeLu {
     products_.use(product_workspace, cuda::lu_panel_places_in(panel_workspace_), counts_);
     streams_ = product_workspace + products;
     aligned_.data = reinterpret_cast<T*>(streams_ + streams_size_);
-    left_workspace_ = streams_ + streams_size_ + aligned_copy;
+    displaced_workspace_ = streams_ + streams_size_ + aligned_copy;
+    left_workspace_ = displaced_workspace_ + of_displaced;
   }
 
   void run() {
@@ -298,8 +303,21 @@ class NativeLu {
       cuda::exchange_columns(A({K.begin, m_}, columns), exchange_of(K), block.inner, q);
     else
       cuda::exchange_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, q, {},
-                          of_rest && std::is_same_v<T, float> && m_ >= tall * n_);
+                          of_rest && displaced_rows_pay());
   }
+  /// The same of the rest, whose product takes what it can: these rows.
+  cuda::DisplacedRows<T> exchange_of_rest(const Block& block, const Place& A, Range columns, Queue& q) {
+    if constexpr (std::is_same_v<T, float>) {
+      const Range K = block.columns;
+      if (displaced_rows_pay() && K.size() <= cuda::exchange_top_rows_max &&
+          products_.takes_displaced(A({K.end, m_}, columns)))
+        return cuda::exchange_top_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, displaced_workspace_, q);
+    }
+    exchange(block, A, columns, q, true);
+    return {};
+  }
+  /// Whether the rest's exchanges, beside a panel, decide: in tall matrices of real numbers in single precision.
+  bool displaced_rows_pay() const { return std::is_same_v<T, float> && !by_rows_ && m_ >= tall * n_; }
 
   /// Whether the columns left of a block are exchanged at the end: where that is faster and, with so many blocks, its workspace
   /// is not larger than a block.
@@ -325,8 +343,12 @@ class NativeLu {
         cuda::exchange_solve_subtract(L({K.begin, m_}, K), A({K.begin, m_}, columns), rows, q))
       return true;
     const bool many = columns.size() > cuda::exchange_solve_few && K.size() > inner;
+    cuda::DisplacedRows<T> displaced;
     if (inner > solve_rows_ || many) {
-      exchange(block, A, columns, q, of_rest);
+      if (of_rest)
+        displaced = exchange_of_rest(block, A, columns, q);
+      else
+        exchange(block, A, columns, q);
       rows.rows = 0;
     }
     const unsigned char* streams = nullptr;
@@ -338,7 +360,7 @@ class NativeLu {
         streams = streams_;
       }
     solve(L, A, K, columns, rows, inner, streams, q);
-    return subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first);
+    return subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first, displaced);
   }
 
   /// A12 = L11^-1 P A12, by halves, whose products have more depth than those of one part after the other. `stream`: those of
@@ -360,12 +382,12 @@ class NativeLu {
 
   /// A(rows, columns) -= L(rows, K) A(K, columns), behind solve. Whether a panel can be early behind it.
   bool subtract(const Place& L, const Place& A, Range K, Range rows, Range columns, Queue& q, bool of_rest,
-                const cuda::FirstPart& first = {}) {
+                const cuda::FirstPart& first = {}, const cuda::DisplacedRows<T>& displaced = {}) {
     if (rows.size() <= 0) return false;
     const View<T> L21 = L(rows, K), U = A(K, columns);
     // row-major: the product of the transposes. U may have small columns.
     return products_.subtract(A.by_rows ? U : L21, A.by_rows ? L21 : U, A(rows, columns),
-                              A.by_rows ? Side::Left : Side::Right, of_rest, panels_stay_, q, first);
+                              A.by_rows ? Side::Left : Side::Right, of_rest, panels_stay_, q, first, displaced);
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
@@ -384,7 +406,7 @@ class NativeLu {
   bool panels_stay_ = false;  // in the present step
   bool left_at_end_ = false;  // columns left of a block are exchanged at the end
   void* panel_workspace_ = nullptr;
-  unsigned char *streams_ = nullptr, *left_workspace_ = nullptr;
+  unsigned char *streams_ = nullptr, *displaced_workspace_ = nullptr, *left_workspace_ = nullptr;
   std::size_t streams_size_ = 0;  // of L11's streams for the update of the rest, or none
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;

@@ -105,6 +105,11 @@ class LuNativeProducts {
     spared_ = {more ? 2 * panel_multiprocessors : panel_multiprocessors, places, counts};
   }
 
+  /// Whether the product that updates the rest, C as it lies, takes displaced rows.
+  bool takes_displaced(View<T> C) const {
+    return std::is_same_v<T, float> && leave_ && by_parts_ && std::min(C.rows, C.cols) >= least;
+  }
+
   /// Whether the product that updates the rest, C as it lies, of this depth, can have that of so many first columns there first, by
   /// subtract's `first`.
   bool has_first_part(std::int64_t first, View<T> C, std::int64_t depth) const {
@@ -115,22 +120,22 @@ class LuNativeProducts {
 
   /// C -= A B. `guarded`: see gemm_by_parts; Right if A is L, complete before the kernel before in the queue began. `of_rest`: an
   /// update of the rest; `stays`: its blocks may stay to the end, and leave multiprocessors to the panels beside it. Whether a panel
-  /// can be early behind it, as in LuPanelShape.
+  /// can be early behind it, as in LuPanelShape. `displaced`: rows of C, if takes_displaced.
   bool subtract(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q,
-                const cuda::FirstPart& first = {}) const {
+                const cuda::FirstPart& first = {}, const cuda::DisplacedRows<T>& displaced = {}) const {
     if constexpr (std::is_same_v<T, float>) {
       const bool early = guarded == Side::Right;  // else A is U, which the kernel before has just made
       if (!of_rest && !strict_ && C.rows >= between_panels_least_rows &&
           std::min(C.cols, A.cols) >= between_panels_least && cuda::gemm_three_tf32(A, B, C, q, early))
         return early;
     }
-    subtract_otherwise(A, B, C, guarded, of_rest, stays, q, first);
+    subtract_otherwise(A, B, C, guarded, of_rest, stays, q, first, displaced);
     return false;
   }
 
  private:
   void subtract_otherwise(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q,
-                          const cuda::FirstPart& first) const {
+                          const cuda::FirstPart& first, const cuda::DisplacedRows<T>& displaced) const {
     const std::int64_t side = std::min(C.rows, C.cols), depth = A.cols;
     stays = stays && of_rest;
     const cuda::Spared spared = stays ? spared_ : cuda::Spared{};
@@ -147,10 +152,11 @@ class LuNativeProducts {
     }
     if (of_rest && by_parts_ && side >= least) {
       if constexpr (std::is_same_v<T, float>)
-        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared);
+        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, displaced);
       else if constexpr (is_complex<T>)
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared);
     }
+    if (displaced.from != nullptr) fail(Status::internal_error, "getrf: a product that takes no displaced rows");
     if constexpr (std::is_same_v<T, double>)
       if (overlapped_ && depth <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
           (cuda::gemm_overlapped_aligned(A, B, C) ? side >= (of_rest ? overlapped_least_ : overlapped_least)

@@ -90,6 +90,23 @@ inline constexpr std::size_t exchange_rows_firsts = 32;  // at most
 template <class T>
 void exchange_rows(View<T> A, RowExchange exchange, std::int64_t part_rows, Queue& q,
                    const std::vector<std::int64_t>& firsts = {}, bool beside = false);
+/// Of a product's C: rows that are in another place. Row i of C is there if from[i] is first + i, else it is row from[i] of `rows`,
+/// which are row-major: given by their transpose.
+template <class T>
+struct DisplacedRows {
+  const std::int32_t* from = nullptr;  // null: all rows are there
+  std::int64_t first = 0;
+  View<T> rows;
+};
+/// As exchange_rows, for at most exchange_top_rows_max rows, but what is displaced from these top rows is only copied to the
+/// workspace, in which it stays: the result is of A's rows below them. In a column-major matrix each element of a row below
+/// would be a memory transaction, where a product that updates these rows has it in hand. (exchange_top_rows)
+inline constexpr std::int64_t exchange_top_rows_max = 1024;
+template <class T>
+DisplacedRows<T> exchange_top_rows(View<T> A, RowExchange exchange, std::int64_t part_rows, void* workspace, Queue& q);
+/// Its bytes, which do not fall with any of the three sizes: A's, and rows of the exchange.
+template <class T>
+std::size_t exchange_top_rows_workspace(std::int64_t rows, std::int64_t cols, std::int64_t top);
 /// The same on a row-major matrix, given by its transpose, for parts of at most exchange_columns_max rows. (exchange_rows)
 template <class T>
 inline constexpr std::int64_t exchange_columns_max = sizeof(T) == 16 ? 128 : 256;
@@ -172,15 +189,15 @@ inline constexpr int spared_counts = 3;
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
 /// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_fp16_parts leaves
-/// `spared` to others. (gemm_by_parts: gemm_fp16_parts where it can be used, else
+/// `spared` to others, and brings `displaced` rows to C first. (gemm_by_parts: gemm_fp16_parts where it can be used, else
 /// gemm_six_bf16)
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
-                   void* workspace, Queue& q, Spared spared = {});
+                   void* workspace, Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {});
 std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 inline constexpr std::int64_t gemm_by_parts_max_depth = 512;
 /// Whether this is as fast for a C in this place, and for its parts from rows on that are multiples of 4, as for any.
 bool gemm_by_parts_at_full_rate(View<float> C, const Queue& q);
-/// Whether it can leave multiprocessors to others.
+/// Whether it can leave multiprocessors to others, and takes displaced rows.
 bool gemm_by_parts_spares(const Queue& q);
 
 /// Products of float16 parts, on the current device if it has Hopper's warp group products and the library was compiled
@@ -189,7 +206,7 @@ bool gemm_by_parts_spares(const Queue& q);
 /// performance", 2022. (gemm_fp16_parts)
 bool gemm_fp16_parts_usable();
 void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q, Spared spared = {});
+                     Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {});
 std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 
 /// C -= A B by three products of TF32 numbers, which the kernel makes of the operands itself: for few columns. What cannot be split is

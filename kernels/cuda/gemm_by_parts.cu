@@ -7,12 +7,11 @@
 namespace devobj::cuda {
 
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
-                   void* workspace, Queue& q, Spared spared) {
+                   void* workspace, Queue& q, Spared spared, const DisplacedRows<float>& displaced) {
   DeviceScope scope(q.device());
-  if (gemm_fp16_parts_usable())
-    gemm_fp16_parts(opA, opB, alpha, A, B, C, workspace, q, spared);
-  else
-    gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, workspace, q);
+  if (gemm_fp16_parts_usable()) return gemm_fp16_parts(opA, opB, alpha, A, B, C, workspace, q, spared, displaced);
+  require(displaced.from == nullptr, "gemm_by_parts: displaced rows are for gemm_fp16_parts");
+  gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, workspace, q);
 }
 
 std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {

@@ -104,9 +104,11 @@ std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std:
 }
 
 void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q, Spared spared) {
+                     Queue& q, Spared spared, const DisplacedRows<float>& displaced) {
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
-  if (C.empty() || depth == 0) return;
+  if (C.empty()) return;
+  require(depth > 0 || displaced.from == nullptr, "gemm_fp16_parts: displaced rows, but no product");
+  if (depth == 0) return;
   require(depth <= gemm_by_parts_max_depth, "gemm_fp16_parts: depth ", depth, " is more than ",
           gemm_by_parts_max_depth);
   DeviceScope scope(q.device());
@@ -122,6 +124,7 @@ void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
       of_A, split_A, of_B, split_B, static_cast<int>(depth), static_cast<int>(first_of_B));
 
   Product g{split_A, split_B, block_of(C), alpha};
+  g.displaced = {displaced.from, displaced.first, block_of(displaced.rows)};
   g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(float)), q.device());
   g.depth_tiles = depth_tiles_for(depth);
   constexpr std::int64_t all_low_low = 256;  // depth
