@@ -72,9 +72,10 @@ void exchange_left(View<T> A, View<std::int32_t> ipiv, const std::vector<std::in
                  [](std::int64_t end) { return static_cast<std::int32_t>(end); });
   const auto parts = static_cast<std::int64_t>(ends.size()) - 1;
   std::int32_t* const tables = sources + A.rows * parts;
-  const dim3 blocks = tracing_blocks(A.rows, parts);
-  part_sources_kernel<<<blocks, tracing, 0, stream_of(q)>>>(A.rows, vector_of(ipiv), lists.ends, true, tables);
-  sources_kernel<<<blocks.x, tracing, 0, stream_of(q)>>>(A.rows, lists.ends.count, tables, sources);
+  part_sources_kernel<<<static_cast<unsigned>(parts), part_threads, 0, stream_of(q)>>>(A.rows, vector_of(ipiv),
+                                                                                       lists.ends, true, tables);
+  sources_kernel<<<static_cast<unsigned>(ceil_div(A.rows, std::int64_t(tracing))), tracing, 0, stream_of(q)>>>(
+      A.rows, lists.ends.count, tables, sources);
   q.launched("exchange_left");
   const View<T> earlier = A({0, A.rows}, {0, ends[ends.size() - 2]});
   move_columns("exchange_left", block_of(earlier), lists, moving_shape<device_t<T>, ListOfBlock>(A.rows, q), q);

@@ -97,9 +97,10 @@ bool swap_in_whole_columns(Block<E> A, std::int64_t k1, std::int64_t k2, Strided
   const EvenParts parts = parts_of(k1, k2);
   auto* const source = static_cast<std::int32_t*>(q.workspace(laswp_workspace(A.rows, k2 - k1)));
   std::int32_t* const tables = source + A.rows;
-  const dim3 blocks = tracing_blocks(A.rows, parts.count());
-  part_sources_kernel<<<blocks, tracing, 0, stream_of(q)>>>(A.rows, ipiv, parts, forward, tables);
-  laswp_sources_kernel<<<blocks.x, tracing, 0, stream_of(q)>>>(A.rows, parts.count(), forward, tables, source);
+  part_sources_kernel<<<static_cast<unsigned>(parts.count()), part_threads, 0, stream_of(q)>>>(A.rows, ipiv, parts,
+                                                                                               forward, tables);
+  laswp_sources_kernel<<<static_cast<unsigned>(ceil_div(A.rows, std::int64_t(tracing))), tracing, 0, stream_of(q)>>>(
+      A.rows, parts.count(), forward, tables, source);
   move_columns("laswp", A, OneList{source}, shape, q);
   return true;
 }
