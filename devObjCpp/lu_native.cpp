@@ -88,9 +88,11 @@ class NativeLu {
     const std::size_t of_left = left_at_end_pays(blocks) ? cuda::exchange_left_workspace(m_, blocks) : 0;
     left_at_end_ = of_left > 0;
     std::size_t of_displaced = 0;
-    if constexpr (std::is_same_v<T, float>)
-      if (displaced_rows_pay())
-        of_displaced = cuda::exchange_top_rows_workspace<T>(m_, n_ - blocks_[0].columns.size(), blocks_.widest());
+    if constexpr (std::is_same_v<T, float>) {
+      const std::int64_t first = blocks_[0].columns.size();
+      if (displaced_rows_pay() && products_.takes_displaced(A_({first, m_}, {first, n_})))
+        of_displaced = cuda::exchange_top_rows_workspace<T>(m_, n_ - first, blocks_.widest());
+    }
     const auto workspace = [&] {
       return static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products + streams_size_ +
                                                      aligned_copy + of_displaced + of_left));
@@ -320,10 +322,11 @@ class NativeLu {
   bool displaced_rows_pay() const { return std::is_same_v<T, float> && !by_rows_ && m_ >= tall * n_; }
 
   /// Whether the columns left of a block are exchanged at the end: where that is faster and, with so many blocks, its workspace
-  /// is not larger than a block.
+  /// is not larger than two blocks.
   bool left_at_end_pays(std::int64_t blocks) const {
     return !by_rows_ && m_ * k_ >= left_at_end_least && m_ <= left_at_end_most_rows * k_ &&
-           cuda::exchange_left_workspace(m_, blocks) <= static_cast<std::size_t>(m_ * blocks_.widest()) * sizeof(T) &&
+           cuda::exchange_left_workspace(m_, blocks) <=
+               static_cast<std::size_t>(2 * m_ * blocks_.widest()) * sizeof(T) &&
            cuda::exchange_left_possible<T>(m_, blocks, q_);
   }
   /// The rows of the columns left of the block, unless that is done at the end.

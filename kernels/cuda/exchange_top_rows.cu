@@ -65,7 +65,6 @@ __global__ void __launch_bounds__(exchange_top_rows_max)
 #pragma unroll
     for (int u = 0; u < columns_at_once; ++u)
       if (mine && j0 + u < A.cols) A(t, j0 + u) = fresh[u];
-    __syncthreads();
   }
 }
 
@@ -87,6 +86,7 @@ template <class T>
 DisplacedRows<T> exchange_top_rows(View<T> A, RowExchange exchange, std::int64_t part_rows, void* workspace, Queue& q) {
   require(exchange.rows > 0 && exchange.rows <= std::min(A.rows, exchange_top_rows_max),
           "exchange_top_rows: ", exchange.rows, " rows");
+  if (A.empty()) return {};
   DeviceScope scope(q.device());
   auto* const comes = static_cast<std::int32_t*>(workspace);
   View<T> rows(reinterpret_cast<T*>(static_cast<unsigned char*>(workspace) + bytes_of_list(A.rows)), padded(A.cols),

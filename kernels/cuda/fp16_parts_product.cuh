@@ -205,6 +205,7 @@ __device__ void multiply(const Product& g, const Places& at, float* slab, TilesO
     }
     barrier_arrive(at.slab_filled + 8 * group);
   }
+  if (group == 0) meet(1);  // for the last time it was let go
 }
 
 constexpr int adder_warps = adders / warp_size;
