@@ -8,7 +8,7 @@
 //   op(A) op(B) = high high + (high low + low high) / 2^11 + low low / 2^22
 //
 // small products are summed first, since the tensor cores truncate what they add: of every 64 of the depth low low, then high low and low
-// high on top of that, then, anew, high high; and these sums are added up in single precision. Errors are half of a plain product's
+// high on top of that, then, anew, high high; and these sums are added up in single precision. Errors are about half of a plain product's
 // (bench/results/h100-fp16-parts.txt). Without low low those of an LU would be larger than with plain products; of depths above 256, where
 // the tensor cores decide and no longer C's way to memory, it is enough to have it of every second 64.
 //
