@@ -150,7 +150,7 @@ __device__ void multiply(const Product& g, const Places& at, float* slab, TilesO
       for (int k = 0; k < chunk; ++k) barrier_wait(at.filled + 8 * (stage + k), parity);
       constexpr float unit = 1.0f / 2048;
       const bool with_low_low = k0 % g.low_low == 0;
-      if (with_low_low) {
+      if (with_low_low) {  // in units of 2^-22, then of 2^-11, as the products with one low part
         begin();
 #pragma unroll
         for (int k = 0; k < chunk; ++k) {
@@ -179,7 +179,7 @@ __device__ void multiply(const Product& g, const Places& at, float* slab, TilesO
 #pragma unroll
       for (int i = 0; i < 80; ++i) total[i] = k0 == 0 ? sum[i] * unit : fmaf(sum[i], unit, total[i]);
       stay(total);
-      begin();
+      begin();  // anew, of high parts
 #pragma unroll
       for (int k = 0; k < chunk; ++k) {
         const Operands of = operands(stage + k);
