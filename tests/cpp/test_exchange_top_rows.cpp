@@ -4,6 +4,7 @@
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
 #include "row_exchanges.hpp"
+#include "warp_groups.hpp"
 
 namespace devobj::test {
 namespace {
@@ -12,14 +13,8 @@ struct Case {
   std::int64_t m, columns, top, part_rows;
 };
 
-class ExchangeTopRows : public Everywhere {
+class ExchangeTopRows : public OnWarpGroups {
  protected:
-  void SetUp() override {
-    Everywhere::SetUp();
-    if (IsSkipped()) return;
-    if constexpr (cuda_built)
-      if (!cuda::gemm_fp16_parts_usable()) GTEST_SKIP() << "skipped: the GPU has no warp group products";
-  }
   /// A after the exchanges, and its rows below minus L times the top ones, which are U; by either way.
   Dense<float> result(const Case& c, const Dense<float>& A, const Dense<float>& L, const Exchanges& exchanges,
                       bool displaced) {

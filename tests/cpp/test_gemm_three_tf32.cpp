@@ -8,6 +8,7 @@
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
 #include "product_error.hpp"
+#include "warp_groups.hpp"
 
 namespace devobj::test {
 namespace {
@@ -42,14 +43,8 @@ class Framed {
   Matrix<float> on_device_;
 };
 
-class GemmThreeTf32 : public Everywhere {
+class GemmThreeTf32 : public OnWarpGroups {
  protected:
-  void SetUp() override {
-    Everywhere::SetUp();
-    if (IsSkipped()) return;
-    if constexpr (cuda_built)
-      if (!cuda::gemm_fp16_parts_usable()) GTEST_SKIP() << "skipped: the GPU has no warp group products";
-  }
   bool apply([[maybe_unused]] View<float> A, [[maybe_unused]] View<float> B, [[maybe_unused]] View<float> C,
              [[maybe_unused]] bool early = false) {
     if constexpr (cuda_built) return cuda::gemm_three_tf32(A, B, C, q(), early);
