@@ -23,10 +23,12 @@ template <class T> bool dense(View<T> v) { return v.cols == 1 || v.ld == 1; }
 bool by_lapack(Method method, const Queue& q) {
   return method == Method::lapack || (method == Method::automatic && !q.on_cuda());
 }
-/// For matrices of `width` columns (rows, from the right): with few, the triangles of wide blocks take longer than they save.
+/// Columns of C (rows, from the right) below which the triangles of wide blocks, and V T, take longer than they save.
+constexpr std::int64_t few = 2048;
+
 template <class T>
 std::int64_t block_size(const QrOptions& options, std::int64_t k, std::int64_t width, const Queue& q) {
-  constexpr std::int64_t few = 2048, most_for_few = 256;
+  constexpr std::int64_t most_for_few = 256;
   std::int64_t block = options.block;
   if (block <= 0) {
     block = tuned_blocks<T>(Tuned::qr_apply, Method::hybrid, k, q).block;
@@ -40,36 +42,56 @@ std::int64_t block_size(const QrOptions& options, std::int64_t k, std::int64_t w
 // ---- BlockReflectors ----
 
 template <class T>
-BlockReflectors<T>::BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q, Math math,
-                                    View<T> where, std::int64_t residues_least)
-    : two_{{m, nb, q}, {m, nb, q}},
-      W_(width, nb, q),
+BlockReflectors<T>::BlockReflectors(Side side, std::int64_t m, std::int64_t nb, std::int64_t width, bool with_VTri,
+                                    Queue& q, Math math, View<T> where, std::int64_t residues_least)
+    : side_(side),
+      with_VTri_(with_VTri),
+      two_{{m, nb, with_VTri, q}, {m, nb, with_VTri, q}},
       TW_(width, nb, q),
       parts_(ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where, residues_least)),
-      q_(q) {}
+      q_(q) {
+  if (!with_VTri) W_ = Matrix<T>(width, nb, q);
+}
 
-template <class T> void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, Queue& q) {
+template <class T>
+BlockReflectors<T>::Reflector::Reflector(std::int64_t m, std::int64_t nb, bool with_VTri, Queue& q)
+    : V_(cuda::aligned_ld(m), nb, q), gram_(nb, nb, q), tri_(nb, nb, q) {
+  if (with_VTri) VTri_ = Matrix<T>(cuda::aligned_ld(m), nb, q);
+}
+
+/// op: that of T, in V op(T)
+template <class T>
+void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, bool with_VTri, Op op, Queue& q) {
   V = View<T>(V_.data, A.rows, A.cols, cuda::aligned_ld(A.rows));
   Tri = View<T>(tri_.data, A.cols, A.cols);
   View<T> G(gram_.data, A.cols, A.cols);
   unit_lower(A, V, q);
-  triangle_of_vectors(V, tau, G, Tri, q);
+  // cuBLAS takes the long sums of a product with few elements in parts itself, but of complex ones in fewer
+  constexpr std::int64_t long_vectors = 2048;
+  const bool in_parts = is_complex<T> && q.on_cuda() && V.rows >= long_vectors;
+  triangle_of_vectors(V, tau, G, Tri, q, in_parts ? 2 : 1);
+  if (!with_VTri) return;
+  VTri = View<T>(VTri_.data, V.rows, V.cols, V.ld);
+  times_triangle(V, op, Tri, VTri, q);
 }
 
 template <class T>
 template <class Vectors, class Factors, class Use>
-void BlockReflectors<T>::for_each(std::int64_t count, Vectors vectors, Factors factors, Use use) {
+void BlockReflectors<T>::for_each(Op op, std::int64_t count, Vectors vectors, Factors factors, Use use) {
   if (count == 0) return;
+  op_ = op;
+  // op(H) = I - V (V op(T)^H)^H on the left, I - V op(T) V^H on the right
+  const Op of_T = (side_ == Side::Left) == (op == Op::NoTrans) ? adjoint<T> : Op::NoTrans;
   std::optional<SideQueue> side;
   if (count > 1) side.emplace(q_, true);
-  two_[0].load(vectors(0), factors(0), q_);
+  two_[0].load(vectors(0), factors(0), with_VTri_, of_T, q_);
   for (std::int64_t i = 0; i < count; ++i) {
     Event next_ready;
     if (i + 1 < count) {
       // its memory was that of i - 1, which the queue has been given before
       Queue& beside = *side;
       beside.wait_for(q_.record(false));
-      two_[(i + 1) % 2].load(vectors(i + 1), factors(i + 1), beside);
+      two_[(i + 1) % 2].load(vectors(i + 1), factors(i + 1), with_VTri_, of_T, beside);
       next_ready = beside.record(false);
     }
     now_ = &two_[i % 2];
@@ -78,22 +100,24 @@ void BlockReflectors<T>::for_each(std::int64_t count, Vectors vectors, Factors f
   }
 }
 
-template <class T> void BlockReflectors<T>::apply_left(Op op, View<T> C) {
+template <class T>
+void BlockReflectors<T>::apply(View<T> C) {
   if (C.empty()) return;
-  const std::int64_t k = now_->V.cols;
-  reflect_left(op, now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_, parts_);
+  const View<T> V = now_->V;
+  const bool left = side_ == Side::Left;
+  auto room = [&](const Matrix<T>& of) {
+    return left ? View<T>(of.data, V.cols, C.cols) : View<T>(of.data, C.rows, V.cols);
+  };
+  if (with_VTri_ && left) return reflect_left(V, now_->VTri, C, room(TW_), q_, parts_);
+  if (with_VTri_) return reflect_right(V, now_->VTri, C, room(TW_), q_, parts_);
+  if (left) return reflect_left(op_, V, now_->Tri, C, room(W_), room(TW_), q_, parts_);
+  reflect_right(op_, V, now_->Tri, C, room(W_), room(TW_), q_, parts_);
 }
 
 template <class T>
 void BlockReflectors<T>::apply_to_unit(View<T> C) {
-  const std::int64_t k = now_->V.cols;
-  reflect_unit_left(now_->V, now_->Tri, C, View<T>(W_.data, k, C.cols), View<T>(TW_.data, k, C.cols), q_, parts_);
-}
-
-template <class T> void BlockReflectors<T>::apply_right(Op op, View<T> C) {
-  if (C.empty()) return;
-  const std::int64_t k = now_->V.cols;
-  reflect_right(op, now_->V, now_->Tri, C, View<T>(W_.data, C.rows, k), View<T>(TW_.data, C.rows, k), q_, parts_);
+  const View<T> V = now_->V;
+  reflect_unit_left(V, now_->VTri, C, View<T>(TW_.data, V.cols, C.cols), q_, parts_);
 }
 
 // ---- OrthogonalFactor ----
@@ -103,7 +127,8 @@ OrthogonalFactor<T>::OrthogonalFactor(Side side, std::int64_t order, std::int64_
                                       QrOptions options, View<T> where)
     : side_(side), block_(block_size<T>(options, k, width, q)), q_(q) {
   if (by_lapack(options.method, q)) return;
-  H_.emplace(order, block_, width, q, options.math, where, side == Side::Left ? residues_least_reflected : INT64_MAX);
+  H_.emplace(side, order, block_, width, width >= few, q, options.math, where,
+             side == Side::Left ? residues_least_reflected : INT64_MAX);
 }
 
 template <class T> void OrthogonalFactor<T>::apply(Op op, View<T> V, View<T> tau, View<T> C) {
@@ -124,14 +149,14 @@ template <class T> void OrthogonalFactor<T>::apply(Op op, View<T> V, View<T> tau
     return Range{j, std::min(j + block_, k)};
   };
   H_->for_each(
-      count, [&](std::int64_t i) { return V({columns(i).begin, order}, columns(i)); },
+      op, count,
+      [&](std::int64_t i) {
+        return V({columns(i).begin, order}, columns(i));
+      },
       [&](std::int64_t i) { return part(tau, columns(i)); },
       [&](std::int64_t i) {
         const Range below{columns(i).begin, order};
-        if (side_ == Side::Left)
-          H_->apply_left(op, C(below, {0, C.cols}));
-        else
-          H_->apply_right(op, C({0, C.rows}, below));
+        H_->apply(side_ == Side::Left ? C(below, {0, C.cols}) : C({0, C.rows}, below));
       });
 }
 
@@ -153,7 +178,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
 
   // All memory first: when there is none, A is as it was.
   const std::int64_t nb = block_size<T>(options, k, n, q);
-  BlockReflectors<T> H(m, nb, n, q, options.math, A, residues_least_unit);
+  BlockReflectors<T> H(Side::Left, m, nb, n, true, q, options.math, A, residues_least_unit);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
   laset(Uplo::General, T(0), T(1), A({k, m}, {k, n}), q);
@@ -165,7 +190,10 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
     return Range{j, std::min(j + nb, k)};
   };
   H.for_each(
-      count, [&](std::int64_t i) { return A({columns(i).begin, m}, columns(i)); },
+      Op::NoTrans, count,
+      [&](std::int64_t i) {
+        return A({columns(i).begin, m}, columns(i));
+      },
       [&](std::int64_t i) { return part(tau, columns(i)); },
       [&](std::int64_t i) {
         const Range K = columns(i), above{0, K.begin}, below{K.begin, m}, right{K.begin, n};

@@ -30,34 +30,37 @@ inline void require_options(const char* routine, const QrOptions& options, const
 
 /// Block reflectors H = I - V T V^H with up to nb columns and m rows, one after the other, applied to C with up to
 /// `width` columns (from the left) or rows (from the right), parts of `where` if that is known. `residues_least`: as in
-/// ProductsByParts::for_reflectors. While one is applied in the queue, the V and T of the next one are made beside it.
+/// ProductsByParts::for_reflectors. While one is applied in the queue, the V and T of the next one are made beside it, and `with_VTri` V T,
+/// which takes as long as T for as many columns as V has rows.
 template <class T> class BlockReflectors {
  public:
-  BlockReflectors(std::int64_t m, std::int64_t nb, std::int64_t width, Queue& q, Math math = Math::automatic,
-                  View<T> where = {}, std::int64_t residues_least = residues_least_reflected);
-  /// For i = 0 ... count - 1: use(i) in the queue's order, where the functions below apply the reflector of the
+  BlockReflectors(Side side, std::int64_t m, std::int64_t nb, std::int64_t width, bool with_VTri, Queue& q,
+                  Math math = Math::automatic, View<T> where = {},
+                  std::int64_t residues_least = residues_least_reflected);
+  /// For i = 0 ... count - 1: use(i) in the queue's order, where the functions below apply op(H), H the reflector of the
   /// unit lower trapezoidal vectors(i) with factors(i). use(i) must not change those of i + 1.
   template <class Vectors, class Factors, class Use>
-  void for_each(std::int64_t count, Vectors vectors, Factors factors, Use use);
-  /// C = op(Q) C
-  void apply_left(Op op, View<T> C);
-  /// C = Q C where C's first columns, as many as there are reflectors in Q, are those of the unit matrix, and as many first rows of its
-  /// others are zero.
+  void for_each(Op op, std::int64_t count, Vectors vectors, Factors factors, Use use);
+  /// C = op(H) C or C op(H)
+  void apply(View<T> C);
+  /// C = H C with VTri, where C's first columns, as many as there are vectors in H, are those of the unit matrix, and as many first rows of
+  /// its others are zero.
   void apply_to_unit(View<T> C);
-  /// C = C op(Q)
-  void apply_right(Op op, View<T> C);
 
  private:
   struct Reflector {
-    Matrix<T> V_, gram_, tri_;
-    View<T> V, Tri;
-    Reflector(std::int64_t m, std::int64_t nb, Queue& q) : V_(cuda::aligned_ld(m), nb, q), gram_(nb, nb, q), tri_(nb, nb, q) {}
-    void load(View<T> A, View<T> tau, Queue& q);
+    Matrix<T> V_, VTri_, gram_, tri_;
+    View<T> V, VTri, Tri;
+    Reflector(std::int64_t m, std::int64_t nb, bool with_VTri, Queue& q);
+    void load(View<T> A, View<T> tau, bool with_VTri, Op op, Queue& q);
   };
+  Side side_;
+  bool with_VTri_;
   Reflector two_[2];
   Matrix<T> W_, TW_;
   ProductsByParts parts_;
   Queue& q_;
+  Op op_ = Op::NoTrans;
   const Reflector* now_ = nullptr;
 };
 

@@ -38,22 +38,29 @@ void triangle_of_products(View<T> G, View<T> tau, View<T> Tri, Queue& q) {
   join_triangles(G({half, G.rows}, {0, half}), Tri, half, q);
 }
 
-/// T from V, m x k with its ones and zeros written out. G is k x k workspace.
+/// T from V, m x k with its ones and zeros written out. G is k x k workspace. The sums of V^H V are taken in so many parts: where V's
+/// columns are nearly parallel what they lose in rounding is what Q lacks to be unitary, k times.
 template <class T>
-void triangle_of_vectors(View<T> V, View<T> tau, View<T> G, View<T> Tri, Queue& q) {
+void triangle_of_vectors(View<T> V, View<T> tau, View<T> G, View<T> Tri, Queue& q, std::int64_t parts_of_sums = 1) {
   // what V^H V has above its diagonal is not computed: of long vectors in smaller parts, where products take longer than calls
   constexpr std::int64_t long_vectors = 12000, narrow = larft_max / 2;
   const std::int64_t widest = V.rows >= long_vectors ? narrow : larft_max;
+  const auto multiply = [&](View<T> A, View<T> B, View<T> to) {  // to = A^H B
+    for (std::int64_t i = 0; i < parts_of_sums; ++i) {
+      const Range rows{A.rows * i / parts_of_sums, A.rows * (i + 1) / parts_of_sums};
+      gemm(adjoint<T>, Op::NoTrans, T(1), A(rows, {0, A.cols}), B(rows, {0, B.cols}), T(i > 0), to, q);
+    }
+  };
   if (Tri.rows <= widest) {
-    gemm(adjoint<T>, Op::NoTrans, T(1), V, V, T(0), G, q);
+    multiply(V, V, G);
     return larft(G, tau, Tri, q);
   }
   const std::int64_t half = first_triangle(Tri.rows, widest);
   const Range first{0, half}, second{half, Tri.rows}, under{half, V.rows};
   for (const Range K : {first, second})
-    triangle_of_vectors(V({K.begin, V.rows}, K), part(tau, K), G(K, K), Tri(K, K), q);
+    triangle_of_vectors(V({K.begin, V.rows}, K), part(tau, K), G(K, K), Tri(K, K), q, parts_of_sums);
   const View<T> G21 = G(second, first);
-  gemm(adjoint<T>, Op::NoTrans, T(1), V(under, second), V(under, first), T(0), G21, q);
+  multiply(V(under, second), V(under, first), G21);
   join_triangles(G21, Tri, half, q);
 }
 

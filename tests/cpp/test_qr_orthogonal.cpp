@@ -62,6 +62,7 @@ TEST_P(QrOrthogonal, OrmqrFromBothSides) {
                                             {65, 50, 40, 3},
                                             {140, 135, 130, 5},
                                             {30, 40, 30, 7},
+                                            {45, 40, 37, 2060},  // so many that V T is made
                                             {12, 5, 0, 4},
                                             {12, 5, 5, 0}}) {
       const QrFactors<T> f = reflectors<T>(order, columns, k, std::uint32_t(order));
@@ -99,6 +100,25 @@ TEST_P(QrOrthogonal, TauMayBeARowWithGaps) {
       ormqr<T>(Side::Left, Op::NoTrans, V, tau, C, q(), way.qr());
       EXPECT_LE(distance(C.read("C"), product(Op::NoTrans, q_of(f, 30), Op::NoTrans, precise(C0)), 30), residual_bound)
           << way.name;
+    }
+  });
+}
+
+/// Householder vectors of a triangle of ones are nearly parallel, and the sums of V^H V and V^H C long, of one sign, and all alike: wide
+/// blocks must not lose more than narrow ones do. On a GPU only, where blocks of so large matrices are wide.
+TEST_P(QrOrthogonal, ParallelVectorsInWideBlocks) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    constexpr std::int64_t n = 4096;
+    const Dense<T> A = Dense<T>::from(n, n, [](auto i, auto j) { return T(i >= j ? 1 : 0); });
+    for (const Math math : {Math::automatic, Math::strict}) {
+      if (std::is_same_v<T, double> && math == Math::strict) continue;  // the same
+      Matrix<T> a = upload(A, q()), tau(n, 1, q());
+      geqrf<T>(a, tau.view(), q(), {Method::native});
+      orgqr<T>(a, tau.view(), q(), {Method::native, 0, nullptr, math});
+      // twice what cuSOLVER's narrower blocks leave
+      constexpr double most = sizeof(real_t<T>) == 8 ? 27 : is_complex<T> ? 9 : 6;
+      EXPECT_LE(orthogonality(download<T>(a.view(), q())), most) << (math == Math::strict ? "strict" : "automatic");
     }
   });
 }
