@@ -36,6 +36,19 @@ constexpr std::int64_t strips_ahead_rows = std::is_same_v<T, std::complex<double
                                            : std::is_same_v<T, std::complex<float>> ? 1600
                                                                                     : 0;
 
+// Columns of the rest from which it is updated with V T, which is made beside `next` and leaves one product less, and up to which: of more
+// columns V T, of so many rows, is late, as it is where there are many more rows than columns.
+constexpr std::int64_t VTri_least = 1024;
+template <class T>
+constexpr std::int64_t VTri_most = std::is_same_v<T, float>                  ? INT64_MAX
+                                   : std::is_same_v<T, double>               ? 7000
+                                   : std::is_same_v<T, std::complex<double>> ? 5000
+                                                                             : 0;
+template <class T>
+bool VTri_pays(std::int64_t rows, std::int64_t columns) {
+  return VTri_least <= columns && columns <= VTri_most<T> && rows <= columns + columns / 2;
+}
+
 }  // namespace
 
 template <class T>
@@ -54,7 +67,9 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   };
 
   // All memory first: when there is none, A is as it was.
-  NativePanels<T> panels(A, tau, nb, q);
+  const std::int64_t most_rest = std::min(n, VTri_most<T>);
+  NativePanels<T> panels(A, tau, nb, q,
+                         VTri_pays<T>(most_rest + m - n, most_rest));  // in no step, where not in that one
   Matrix<T> W(nb, n, q), TW(nb, n, q);
   const auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q, A);
   SideQueue side(q, true), beside(q, true);
@@ -99,6 +114,14 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     } else {
       panels.make_triangle(turn, K, first);
     }
+    // V T, beside `next`
+    const bool with_VTri = VTri_pays<T>(below.size(), rest.size());
+    View<T> VTri;
+    if (with_VTri) {
+      if (!by_strips || panels.is_one_strip(K, q)) triangles.wait_for(first.record(false));
+      VTri = panels.make_VTri(turn, K, triangles);
+      has_triangle = triangles.record(false);
+    }
     // next
     first.wait_for(rest_done);
     first.wait_for(applied_to_next);
@@ -111,9 +134,11 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     // rest
     q.wait_for(ready);
     q.wait_for(has_triangle);
-    if (rest.size() > 0)
-      reflect_left(adjoint<T>, V, Tri, A(below, rest), View<T>(W.data, K.size(), rest.size()),
-                   View<T>(TW.data, K.size(), rest.size()), q, parts);
+    const View<T> W_rest(W.data, K.size(), rest.size()), TW_rest(TW.data, K.size(), rest.size());
+    if (with_VTri)
+      reflect_left(V, VTri, A(below, rest), W_rest, q, parts);
+    else if (rest.size() > 0)
+      reflect_left(adjoint<T>, V, Tri, A(below, rest), W_rest, TW_rest, q, parts);
     rest_done = q.record(false);
     if (next.size() > 0) end_panel(next, done);
     if (next.size() == 0) break;

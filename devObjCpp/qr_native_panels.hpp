@@ -20,15 +20,16 @@
 
 namespace devobj {
 
-/// The panels' factors and workspace: V and T of two panels in turn, since a panel is made while the last is applied.
+/// The panels' factors and workspace: V and T of two panels in turn, since a panel is made while the last is applied, and `with_VTri` V T.
 template <class T>
 class NativePanels {
  public:
-  NativePanels(View<T> A, View<T> tau, std::int64_t nb, Queue& q)
+  NativePanels(View<T> A, View<T> tau, std::int64_t nb, Queue& q, bool with_VTri = false)
       : A_(A), tau_(tau), gram_(nb, nb, q), W_(nb, nb, q), TW_(nb, nb, q) {
     for (int i = 0; i < 2; ++i) {
       V_[i] = Matrix<T>(cuda::aligned_ld(A.rows), nb, q);
       Tri_[i] = Matrix<T>(nb, nb, q);
+      if (with_VTri) VTri_[i] = Matrix<T>(cuda::aligned_ld(A.rows), nb, q);
       strips_[i] = Matrix<T>(nb, nb, q);
     }
   }
@@ -37,9 +38,7 @@ class NativePanels {
     q.blas();
     if constexpr (cuda_built) q.scratch(cuda::qr_panel_scratch_bytes);
   }
-  View<T> V(int turn, std::int64_t j, std::int64_t w) const {
-    return {V_[turn].data, A_.rows - j, w, cuda::aligned_ld(A_.rows - j)};
-  }
+  View<T> V(int turn, std::int64_t j, std::int64_t w) const { return of_panel(V_[turn], j, w); }
   View<T> Tri(int turn, std::int64_t w) const { return Tri_[turn]({0, w}, {0, w}); }
 
   /// Factors the first strip of panel K. Returns its columns.
@@ -72,6 +71,12 @@ class NativePanels {
     const View<T> v = V(turn, K.begin, K.size()), tri = Tri(turn, K.size());
     const View<T> G(gram_.data, K.size(), K.size());
     triangle_of_vectors(v, part(tau_, K), G, tri, q);
+  }
+  /// V T of the whole panel, whose T has been made.
+  View<T> make_VTri(int turn, Range K, Queue& q) {
+    const View<T> VTri = of_panel(VTri_[turn], K.begin, K.size());
+    times_triangle(V(turn, K.begin, K.size()), Op::NoTrans, Tri(turn, K.size()), VTri, q);
+    return VTri;
   }
   /// Whether apply_next takes the strips' reflectors one after the other, so that it does not need T of the whole panel.
   bool applies_strips(Range K, std::int64_t columns, const Queue& q) const {
@@ -108,6 +113,9 @@ class NativePanels {
     return std::min((column / group + 1) * group, K.size());
   }
 
+  View<T> of_panel(const Matrix<T>& vectors, std::int64_t j, std::int64_t w) const {
+    return {vectors.data, A_.rows - j, w, cuda::aligned_ld(A_.rows - j)};
+  }
   /// Whether a strip of `rows` rows is qr_panel_tall's; also where a cluster's registers hold too few columns.
   static bool is_tall(std::int64_t rows, const Queue& q) {
     constexpr std::int64_t too_few = 8;
@@ -172,7 +180,7 @@ class NativePanels {
     reflect_left(adjoint<T>, V, Tri, C, View<T>(W_.data, V.cols, C.cols), View<T>(TW_.data, V.cols, C.cols), q);
   }
   View<T> A_, tau_;
-  Matrix<T> V_[2], Tri_[2], strips_[2], gram_, W_, TW_;
+  Matrix<T> V_[2], VTri_[2], Tri_[2], strips_[2], gram_, W_, TW_;
 };
 
 }  // namespace devobj
