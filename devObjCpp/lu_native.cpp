@@ -258,7 +258,7 @@ class NativeLu {
   /// `early`: as in LuPanelShape, of the first of its kernels.
   template <class Beside>
   void panel(const Block& block, const Place& A, Queue& q, Beside beside, bool early = false) {
-    const auto& [K, inner, first_shape, last_shape] = block;
+    const auto& [K, inner, first_shape, last_shape, two_parts] = block;
     constexpr bool first = !std::is_same_v<Beside, std::nullptr_t>;
     if (K.size() <= inner) {
       cuda::LuPanelShape shape = first_shape;
@@ -362,24 +362,25 @@ class NativeLu {
                               streams_, q);
         streams = streams_;
       }
-    solve(L, A, K, columns, rows, inner, streams, q);
+    solve(L, A, K, columns, rows, inner, streams, q, of_rest && block.two_parts);
     return subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first, displaced);
   }
 
   /// A12 = L11^-1 P A12, by halves, whose products have more depth than those of one part after the other. `stream`: those of
   /// L11's parts, or null.
   void solve(const Place& L, const Place& A, Range K, Range columns, cuda::RowExchange& rows, std::int64_t inner,
-             const unsigned char* stream, Queue& q) {
+             const unsigned char* stream, Queue& q, bool two_parts) {
     if (K.size() > solve_rows_) {
       const std::int64_t above = (K.size() / 2 + solve_rows_ - 1) / solve_rows_ * solve_rows_, middle = K.begin + above;
-      solve(L, A, {K.begin, middle}, columns, rows, inner, stream, q);
+      solve(L, A, {K.begin, middle}, columns, rows, inner, stream, q, two_parts);
       subtract(L, A, {K.begin, middle}, {middle, K.end}, columns, q, false);
       if constexpr (!single)
         if (stream != nullptr) stream += cuda::solve_stream_bytes<T>(above, solve_rows_, false);
-      return solve(L, A, {middle, K.end}, columns, rows, inner, stream, q);
+      return solve(L, A, {middle, K.end}, columns, rows, inner, stream, q, two_parts);
     }
     const int beside = &q == panels_ && products_.leave_multiprocessors() ? products_.panel_multiprocessors : 0;
-    cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, stream, q, beside);
+    cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, stream, q, beside,
+                         two_parts);
     rows.rows = 0;  // of all parts at once
   }
 

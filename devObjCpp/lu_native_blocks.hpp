@@ -21,6 +21,7 @@ struct LuNativeBlock {
   Range columns;
   std::int64_t inner;
   cuda::LuPanelShape first_shape, last_shape;  // of its panels
+  bool two_parts;                              // its L and U are to be, as in LuPanelShape
 };
 
 /// The blocks of one matrix, from the options or else from the table, read anew for each block with the order of what is left.
@@ -46,7 +47,7 @@ class LuNativeBlocks {
       if (options.block <= 0 && sizes.inner_block < sizes.block)
         width = std::min(width, blocks_.empty() ? 2 * sizes.inner_block : 2 * blocks_.back().columns.size());
       const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most_inner});
-      blocks_.push_back(block_of({j, j + width}, inner));
+      blocks_.push_back(block_of({j, j + width}, inner, products.of_two_parts(m - j - width, n - j - width)));
       widest_ = std::max(widest_, width);
       widest_panel_ = std::max(widest_panel_, inner);
     }
@@ -62,7 +63,8 @@ class LuNativeBlocks {
   /// The halves of a block of more than one panel.
   std::pair<LuNativeBlock, LuNativeBlock> halves(const LuNativeBlock& block) const {
     const std::int64_t half = middle(block.columns, block.inner);
-    return {block_of({block.columns.begin, half}, block.inner), block_of({half, block.columns.end}, block.inner)};
+    return {block_of({block.columns.begin, half}, block.inner, block.two_parts),
+            block_of({half, block.columns.end}, block.inner, block.two_parts)};
   }
   /// Where the right half of a block begins.
   static std::int64_t middle(Range K, std::int64_t inner) {
@@ -96,12 +98,13 @@ class LuNativeBlocks {
     return sizes;
   }
 
-  LuNativeBlock block_of(Range K, std::int64_t inner) const {
+  LuNativeBlock block_of(Range K, std::int64_t inner, bool two_parts) const {
     const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
-    return {K, inner, shape_of(m_ - K.begin), shape_of(m_ - last)};
+    return {K, inner, shape_of(m_ - K.begin, two_parts), shape_of(m_ - last, two_parts), two_parts};
   }
-  cuda::LuPanelShape shape_of(std::int64_t rows) const {
+  cuda::LuPanelShape shape_of(std::int64_t rows, bool two_parts) const {
     cuda::LuPanelShape shape = cuda::lu_panel_shape<T>(rows, beside_);
+    shape.two_parts = two_parts;
     if (plain_) shape.boxes = false;
     return shape;
   }

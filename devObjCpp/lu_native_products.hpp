@@ -57,6 +57,11 @@ class LuNativeProducts {
   /// Whether those of blocks in so many columns are below the rate that the table of blocks is made for.
   bool slow(std::int64_t columns) const { return slow_ && columns >= least; }
 
+  /// Whether the update of a rest of this size is by products of two parts, so that L and U are better of two parts themselves.
+  bool of_two_parts(std::int64_t rows, std::int64_t cols) const {
+    return single && leave_ && std::min(rows, cols) >= least;
+  }
+
   /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest block.
   void choose(std::int64_t rest, std::int64_t depth) {
     const std::int64_t k = std::min(A_.rows, A_.cols);

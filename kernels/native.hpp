@@ -26,6 +26,8 @@ struct LuPanelShape {
   bool boxes = true;
   bool early =
       false;  // it follows exchange_solve_subtract or gemm_three_tf32 in its queue, and may begin as soon as that is at its end
+  // L's numbers, of single precision, are of two parts (two_parts.cuh), since what is to the right will be updated by products of parts.
+  bool two_parts = false;
   // Below the panel's last row its columns go on up to a multiple of 16 bytes with what may be overwritten. Else boxes need such a number
   // of rows.
   bool padded = false;
@@ -129,15 +131,16 @@ void exchange_left(View<T> A, View<std::int32_t> ipiv, const std::vector<std::in
 /// block, w <= exchange_solve_rows, by inverses of its diagonal tiles of 32 x 32. `exchange` may have none or more rows
 /// than L; they are those of several panels, whose lists follow each other, of part_rows <= exchange_solve_max rows each
 /// but the last. L_by_rows, A_by_rows: row-major, given by its transpose. `stream`: L's, not refined, if there is one; many
-/// columns are solved sooner with it. `beside`: multiprocessors that are free, if others have work that stays, or 0.
-/// (exchange_solve)
+/// columns are solved sooner with it. `beside`: multiprocessors that are free, if others have work that stays, or 0. `two_parts`: the
+/// solution's numbers, of single precision, are to be of two parts, as in LuPanelShape; those of at most exchange_solve_few columns need
+/// not be. (exchange_solve)
 inline constexpr std::int64_t exchange_solve_max = 128;
 /// Columns up to which several parts are exchanged as fast as by exchange_rows or exchange_columns before, and above which
 /// they are solved by a stream.
 inline constexpr std::int64_t exchange_solve_few = 1024;
 template <class T>
 void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExchange exchange, std::int64_t part_rows,
-                    const void* stream, Queue& q, int beside = 0);
+                    const void* stream, Queue& q, int beside = 0, bool two_parts = false);
 /// exchange_solve_max, or half of it where the GPU has less shared memory.
 template <class T>
 std::int64_t exchange_solve_rows(const Queue& q);

@@ -18,6 +18,7 @@
 #include "kernels/cuda/exchange_solve_slices.hpp"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/solve_stream.cuh"
+#include "kernels/cuda/two_parts.cuh"
 
 namespace devobj::cuda {
 namespace {
@@ -48,8 +49,8 @@ struct StreamedMemory {
 
 /// `by_rows`: A is given by its transpose. A block has eight columns for each of its teams, which share its warps.
 template <class E, int teams, bool by_rows>
-__global__ void __launch_bounds__(threads)
-    exchange_solve_kernel(Block<E> stored_L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows) {
+__global__ void __launch_bounds__(threads) exchange_solve_kernel(Block<E> stored_L, bool L_by_rows, Block<E> A,
+                                                                 RowExchange exchange, int part_rows, unsigned kept) {
   extern __shared__ __align__(16) unsigned char bytes[];
   constexpr int columns = teams * warp_columns, members = warps / teams < 4 ? warps / teams : 4;
   auto& memory = *reinterpret_cast<Memory<E>*>(bytes);
@@ -76,10 +77,15 @@ __global__ void __launch_bounds__(threads)
     const int k0 = s * tile;
     Sums<E, members> left(team.member), solved(team.member);
     for (int q = 0; q < s; ++q) left.template add<false>(L[q], own, q * tile);
+    E before[Sums<E, members>::count];
+    if constexpr (has_two_parts<E>) left.each([&, n = 0](int i, int c, E) mutable { before[n++] = own[c][k0 + i]; });
     if (subtract<E>(team, left, own, k0)) {
       solved.template add<true>(L[s], own, k0);
       team.meet();
-      solved.each([&](int i, int c, E x) { own[c][k0 + i] = x; });
+      solved.each([&, n = 0](int i, int c, E x) mutable {
+        if constexpr (has_two_parts<E>) x = changed_of_kept_bits(before[n++], x, kept);
+        own[c][k0 + i] = x;
+      });
     } else if (team.member == 0) {
       multiply_exactly<E, warp_columns>([&](int i, int k) { return L[s][i][k]; }, own, k0);
     }
@@ -220,14 +226,14 @@ bool launch_streamed(const double* L, std::int64_t w, Block<E> A, RowExchange ex
 }
 
 template <class E, int teams, bool by_rows>
-bool launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, Queue& q) {
+bool launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, unsigned kept, Queue& q) {
   constexpr auto kernel = exchange_solve_kernel<E, teams, by_rows>;
   constexpr int columns = teams * warp_columns;
   const auto bytes = Memory<E>::bytes(static_cast<int>(ceil_div(L.rows, tile)), columns);
   if (bytes > shared_memory_limit(q.device())) return false;
   allow_shared_memory(kernel, q.device(), "exchange_solve");
   const auto blocks = static_cast<unsigned>(ceil_div(by_rows ? A.rows : A.cols, columns));
-  kernel<<<blocks, threads, bytes, stream_of(q)>>>(L, L_by_rows, A, exchange, part_rows);
+  kernel<<<blocks, threads, bytes, stream_of(q)>>>(L, L_by_rows, A, exchange, part_rows, kept);
   return true;
 }
 
@@ -251,12 +257,12 @@ int fitting_teams(std::int64_t rows, std::int64_t columns, int beside, Queue& q)
 /// As many columns to a block as let each multiprocessor have one; the time for few is that of the way through the rows.
 template <class E, bool by_rows>
 void launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int part_rows, const double* stream,
-            int beside, Queue& q) {
+            int beside, unsigned kept, Queue& q) {
   const std::int64_t columns = by_rows ? A.rows : A.cols;
   if (const int teams = fitting_teams<E>(L.rows, columns, beside, q); teams > 0) {
-    if (teams == 4 && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
-    if (teams == 2 && launch<E, 2, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
-    if (launch<E, 1, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
+    if (teams == 4 && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, kept, q)) return;
+    if (teams == 2 && launch<E, 2, by_rows>(L, L_by_rows, A, exchange, part_rows, kept, q)) return;
+    if (launch<E, 1, by_rows>(L, L_by_rows, A, exchange, part_rows, kept, q)) return;
   }
   if constexpr (by_tensor_cores<E>)
     if (stream != nullptr && launch_streamed<E, by_rows>(stream, L.rows, A, exchange, part_rows, q)) return;
@@ -265,10 +271,10 @@ void launch(Block<E> L, bool L_by_rows, Block<E> A, RowExchange exchange, int pa
     if (columns <= exchange_solve_slices_most && !L_by_rows && exchange.rows <= part_rows &&
         exchange_solve_slices(L, A, exchange, q))
       return;
-  if (columns > 4096 && launch<E, 8, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
-  if (columns > exchange_solve_few && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
-  if (columns > exchange_solve_few && launch<E, 2, by_rows>(L, L_by_rows, A, exchange, part_rows, q)) return;
-  launch<E, 1, by_rows>(L, L_by_rows, A, exchange, part_rows, q);
+  if (columns > 4096 && launch<E, 8, by_rows>(L, L_by_rows, A, exchange, part_rows, kept, q)) return;
+  if (columns > exchange_solve_few && launch<E, 4, by_rows>(L, L_by_rows, A, exchange, part_rows, kept, q)) return;
+  if (columns > exchange_solve_few && launch<E, 2, by_rows>(L, L_by_rows, A, exchange, part_rows, kept, q)) return;
+  launch<E, 1, by_rows>(L, L_by_rows, A, exchange, part_rows, kept, q);
 }
 
 }  // namespace
@@ -281,22 +287,23 @@ std::int64_t exchange_solve_rows(const Queue& q) {
 
 template <class T>
 void exchange_solve(View<T> L, bool L_by_rows, View<T> A, bool A_by_rows, RowExchange exchange, std::int64_t part_rows,
-                    const void* stream, Queue& q, int beside) {
+                    const void* stream, Queue& q, int beside, bool two_parts) {
   using E = device_t<T>;
   if (A.empty() || (L.rows <= 1 && exchange.rows == 0)) return;
   DeviceScope scope(q.device());
   const int rows = static_cast<int>(part_rows);
+  const unsigned kept = kept_bits(two_parts);
   const auto* const of_L = static_cast<const double*>(stream);
   if (A_by_rows)
-    launch<E, true>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, beside, q);
+    launch<E, true>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, beside, kept, q);
   else
-    launch<E, false>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, beside, q);
+    launch<E, false>(block_of(L), L_by_rows, block_of(A), exchange, rows, of_L, beside, kept, q);
   q.launched("exchange_solve");
 }
 
 #define INSTANTIATE(T)                                        \
   template std::int64_t exchange_solve_rows<T>(const Queue&); \
-  template void exchange_solve(View<T>, bool, View<T>, bool, RowExchange, std::int64_t, const void*, Queue&, int);
+  template void exchange_solve(View<T>, bool, View<T>, bool, RowExchange, std::int64_t, const void*, Queue&, int, bool);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

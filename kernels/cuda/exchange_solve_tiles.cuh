@@ -89,7 +89,10 @@ struct Team {
 /// stripe's rows. A lane has some elements of it.
 template <class E, int members, bool = by_tensor_cores<E>>
 class Sums {
+  static constexpr int rows = 4 / members, columns = 2, at_once = Piece<E>::size;
+
  public:
+  static constexpr int count = rows * columns;  // of a lane's elements
   __device__ explicit Sums(int member) : first_(member * rows * 8) {}
   /// += L X; `lower`: L is zero above its diagonal, of which only tensor cores make use.
   template <bool lower>
@@ -120,7 +123,6 @@ class Sums {
   }
 
  private:
-  static constexpr int rows = 4 / members, columns = 2, at_once = Piece<E>::size;
   __device__ static E plus_product(E c, E a, E b) {
     return minus_product(c, negative(a), b);
   }
@@ -134,7 +136,10 @@ class Sums {
 /// Double precision, real and complex: products of 8 x 4 by 4 x 8.
 template <class E, int members>
 class Sums<E, members, true> {
+  static constexpr int rows = 4 / members, parts = is_device_complex<E> ? 2 : 1;  // eights of rows
+
  public:
+  static constexpr int count = rows * 2;
   __device__ explicit Sums(int member) : first_(member * rows) {}
   template <bool lower>
   __device__ void add(const Tile<E>& L, const Column<E>* X, int k0) {
@@ -165,7 +170,6 @@ class Sums<E, members, true> {
   }
 
  private:
-  static constexpr int rows = 4 / members, parts = is_device_complex<E> ? 2 : 1;  // eights of rows
   __device__ static int lane() {
     return threadIdx.x % warp_size;
   }

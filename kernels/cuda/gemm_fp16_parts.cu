@@ -1,6 +1,6 @@
 // gemm_fp16_parts: C += alpha op(A) op(B) in single precision by products of float16 matrices, on Hopper's warp group products.
 //
-// A number is the sum of two of eleven bits, but for the last bit of one in eight: x = high + low / 2^11. Rows of op(A)
+// A number is the sum of two of eleven bits, but for the last bit of one in four: x = high + low / 2^11. Rows of op(A)
 // and columns of op(B) are brought near 2^14 by powers of two first, each by its own, so that neither of the two leaves
 // float16's range unless the number is 2^29 times smaller than the largest of its row or column; then it loses bits, none
 // of which counts beside the largest. Of
@@ -9,8 +9,8 @@
 //
 // small products are summed first, since the tensor cores truncate what they add: of every 64 of the depth low low, then high low and low
 // high on top of that, then, anew, high high; and these sums are added up in single precision. Errors are about half of a plain product's
-// (bench/results/h100-fp16-parts.txt). Without low low those of an LU would be larger than with plain products; of depths above 256, where
-// the tensor cores decide and no longer C's way to memory, it is enough to have it of every second 64.
+// (bench/results/h100-fp16-parts.txt), without low low too. Up to a depth of 128 that is beside C's way to memory, and takes no time;
+// beyond, it is left out, as LU's factors are of two parts there (two_parts.cuh).
 //
 // What is not finite is left out of the parts. A row or column with a NaN has a NaN for its power of two; one with an
 // infinity is marked, and gets its infinities and NaN afterwards (infinities_kernel).
@@ -127,8 +127,8 @@ void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
   g.displaced = {displaced.from, displaced.first, block_of(displaced.rows)};
   g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(float)), q.device());
   g.depth_tiles = depth_tiles_for(depth);
-  constexpr std::int64_t all_low_low = 256;  // depth
-  g.low_low = depth <= all_low_low ? chunk : 2 * chunk;
+  constexpr std::int64_t most_low_low = 128;  // depth
+  g.low_low = depth <= most_low_low;
   g.row_tiles = static_cast<int>(rows / tile_rows);
   g.col_tiles = static_cast<int>(cols / tile_cols);
   int processors = 0;

@@ -11,6 +11,7 @@
 #include "kernels/cuda/lu_panel_kernel.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/tensor_map.hpp"
+#include "kernels/cuda/two_parts.cuh"
 #include "kernels/cuda/vectors.cuh"
 
 namespace devobj::cuda::lu {
@@ -231,7 +232,8 @@ LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, s
                    reinterpret_cast<std::int32_t*>(bytes + lu_panel_places_at),
                    0,
                    false,
-                   false};
+                   false,
+                   kept_bits(shape.two_parts)};
   shape = launch_panel<E>(p, shape, start, q);
   q.launched("lu_panel");
   return shape;

@@ -33,6 +33,7 @@
 
 #include "kernels/cuda/lu_panel_rest.cuh"
 #include "kernels/cuda/tensor_double.cuh"
+#include "kernels/cuda/two_parts.cuh"
 
 namespace devobj::cuda::lu {
 
@@ -181,6 +182,11 @@ struct Elimination {
     const Pivot<E, W> pivot = link.template receive<Live>(turn, lane);
     const E* const u = pivot.slot->row;
     const Candidate chosen = pivot.slot->head;
+    const unsigned kept = [&] {
+      if constexpr (has_two_parts<E>)
+        if (!is_power_of_two(pivot.inverse.inverse)) return p.kept_bits;
+      return ~0u;
+    }();
     // l = a / pivot;  a -= l u, one column to the left
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -188,7 +194,7 @@ struct Elimination {
         position[r] = step;
       else if (position[r] == step)
         position[r] = chosen.position;
-      l[r] = pivot.inverse.times(a[r][0]);
+      l[r] = of_kept_bits(pivot.inverse.times(a[r][0]), kept);
       a[r][0] = minus_product(a[r][1], l[r], u[1]);
     }
     search(step + 1);

@@ -114,6 +114,7 @@ struct Panel {
   int block_rows;          // of each block: a multiple of `updating`, R * T at most
   bool keeps_L;            // each block keeps its rows of a sub-panel's L in shared memory
   bool boxes;              // the rest's columns are copied as boxes
+  unsigned kept_bits;      // of L's numbers, in single precision (two_parts.cuh)
 };
 
 /// Whether the rows are shared evenly by the blocks; else all blocks but the last ones have as many as their threads hold, R each. Not in

@@ -9,6 +9,7 @@
 #include "factor_checks.hpp"
 #include "kernels/native.hpp"
 #include "row_exchanges.hpp"
+#include "two_parts.hpp"
 
 namespace devobj::test {
 namespace {
@@ -26,6 +27,7 @@ struct Case {
   std::int64_t exchanged = 0, part_rows = 128;
   bool L_by_rows = false, A_by_rows = false;
   int beside = 0;
+  bool two_parts = false;
 };
 
 class ExchangeSolve : public Everywhere {
@@ -52,7 +54,8 @@ class ExchangeSolve : public Everywhere {
         }
       }
       if (!streamed)
-        cuda::exchange_solve<T>(l, c.L_by_rows, a, c.A_by_rows, exchange, c.part_rows, nullptr, q(), c.beside);
+        cuda::exchange_solve<T>(l, c.L_by_rows, a, c.A_by_rows, exchange, c.part_rows, nullptr, q(), c.beside,
+                                c.two_parts);
     }
     const Dense<T> X = a.read("A");
     return c.A_by_rows ? op_of(as_rows, X) : X;
@@ -132,6 +135,36 @@ TEST_P(ExchangeSolve, ManyColumns) {
   with_type([&]<class T>(T) {
     for (const bool by_rows : {false, true})
       for (const std::int64_t columns : {4200, 8300}) check<T>({140, 64, columns, 64, 64, by_rows, by_rows});
+  });
+}
+
+/// Solutions of two parts, in single precision, if they are asked for; but what the solve has not changed stays as it was.
+TEST_P(ExchangeSolve, OfTwoParts) {
+  with_type([&]<class T>(T) {
+    for (const bool by_rows : {false, true})
+      for (const std::int64_t columns : {1030, 4200}) {
+        const Case c{150, 128, columns, 128, 128, by_rows, by_rows, 0, true};
+        if constexpr (cuda_built)
+          if (c.w > cuda::exchange_solve_rows<T>(q())) continue;
+        SCOPED_TRACE(shape_name(c.w, columns) + (by_rows ? ", by rows" : ""));
+        check<T>(c);
+        // a row of zeros in L, in the third tile
+        Dense<T> L = well_conditioned<T>(c.w);
+        const std::int64_t unchanged = 77;
+        for (std::int64_t j = 0; j < c.w; ++j) L(unchanged, j) = T(0);
+        const Dense<T> A = random<T>(c.m, columns, 6);
+        const Exchanges exchanges(c.m, c.exchanged, c.part_rows);
+        const Dense<T> X = result(c, L, A, exchanges, false);
+        for (std::int64_t j = 0; j < columns; ++j)
+          for (const std::int64_t i : {std::int64_t(0), unchanged}) ASSERT_EQ(X(i, j), A(exchanges.order[i], j)) << j;
+        if constexpr (sizeof(real_t<T>) == 4) {
+          std::int64_t others = 0;
+          for (std::int64_t j = 0; j < columns; ++j)
+            for (std::int64_t i = 0; i < c.w; ++i)
+              others += !of_two_parts(X(i, j)) && X(i, j) != A(exchanges.order[i], j);
+          EXPECT_EQ(others, 0);
+        }
+      }
   });
 }
 

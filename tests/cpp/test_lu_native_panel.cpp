@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "lu_panel_shapes.hpp"
+#include "two_parts.hpp"
 
 namespace devobj::test {
 namespace {
@@ -135,6 +136,54 @@ TEST_P(LuNativePanel, PaddedForTheCopyEngine) {
           if (!splits) expect_same(LU[true], LU[false], what);
         }
         EXPECT_EQ(boxes > 0, copied) << m;
+      }
+    }
+  });
+}
+
+/// Multipliers of two parts, in single precision, if they are asked for; but all of those whose pivot is a power of two, which are exact.
+TEST_P(LuNativePanel, MultipliersOfTwoParts) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built) {
+      constexpr bool single = sizeof(real_t<T>) == 4;
+      for (const std::int64_t m : {120, 250, 500, 1500, 3000, 9000, 13000, 17000}) {
+        const std::int64_t n = 100;
+        Dense<T> A = random<T>(m, n, 31);
+        const std::int64_t first_pivot = m / 2;
+        A(first_pivot, 0) = T(4);
+        Dense<T> firsts[2];
+        for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m)) {
+          const std::string what = name_of(shape, m, n);
+          shape.boxes = shape.boxes && !std::is_same_v<T, float>;  // whose products are others
+          for (const bool two_parts : {false, true}) {
+            shape.two_parts = two_parts;
+            Padded<T> a(A, q());
+            Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q());
+            Matrix<std::int32_t> info = upload(Dense<std::int32_t>(1, 1), q());
+            factor_panel<T>(shape, a.view(), ipiv.view(), info, q());
+            const LuFactors<T> f{a.read(what.c_str()), ipiv.read(what.c_str()), 0};
+            Dense<T>& first = firsts[two_parts];
+            if (first.size() == 0) {
+              first = f.LU;
+              EXPECT_LE(lu_residual(A, f), residual_bound) << what;
+              EXPECT_TRUE(pivots_in_range(f)) << what;
+            }
+            expect_same(f.LU, first, what);
+          }
+        }
+        if constexpr (single) {
+          const Dense<T>& LU = firsts[true];
+          std::int64_t others = 0;
+          for (std::int64_t i = 1; i < m; ++i) others += !of_two_parts(LU(i, 0));
+          EXPECT_GT(others, m / 4) << m << ": with 4 for a pivot";
+          for (std::int64_t i = 1; i < m; ++i) {
+            ASSERT_EQ(LU(i, 0), firsts[false](i, 0)) << m << ": " << i;
+            for (std::int64_t j = 1; j < std::min(i, n); ++j)
+              ASSERT_TRUE(of_two_parts(LU(i, j))) << m << ": " << i << ", " << j;
+          }
+        } else {
+          expect_same(firsts[true], firsts[false], "in double precision nothing is taken away");
+        }
       }
     }
   });

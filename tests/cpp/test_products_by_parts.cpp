@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "devobj/rng.hpp"
-#include "factor_checks.hpp"
+#include "factor_matrices.hpp"
 #include "failing_allocations.hpp"
 #include "products_by_parts.hpp"
 #include "qr_orthogonal.hpp"
@@ -28,6 +28,63 @@ INSTANTIATE_TEST_SUITE_P(On, ProductsByPartsUses,
 template <class T>
 bool is_finite(T x) {
   return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
+}
+
+/// Residuals of LU of matrices of all kinds are not larger than with plain products, but for a few rounding errors: where one in L
+/// decides, that is twice as large, since L is of two parts.
+TEST_P(ProductsByPartsUses, ResidualsOfLuOfManyKindsAreNotLarger) {
+  if constexpr (cuda_built)
+    if (!cuda::gemm_fp16_parts_usable()) GTEST_SKIP() << "skipped: for this GPU's products L and U are as they come";
+  with_single([&]<class T>(T) {
+    const std::int64_t n = 2650;
+    const auto residual = [&](const Named<T>& named, Math math) {
+      return lu_residual(named.A, factor_lu(named.A, q(), {Method::native, 0, nullptr, 0, math}), named.by);
+    };
+    if constexpr (is_complex<T>) {
+      const Named<T> named{"condition 1e7", with_condition<T>(n, n, 1e7, 5)};
+      EXPECT_LE(residual(named, Math::automatic), 0.93 * residual(named, Math::strict)) << named.name;
+    } else {
+      for (const Named<T>& named : gallery<T>(n, n)) {
+        const double r = residual(named, Math::automatic), plain = residual(named, Math::strict);
+        if (!std::isfinite(plain)) continue;
+        EXPECT_LE(r, 1.05 * plain + 4.0 / n) << named.name;
+        // (with numbers that lose bits as parts these are about as with plain products)
+        if (named.name == "condition 1e7" || named.name == "condition 1e15") {
+          EXPECT_LE(r, 0.93 * plain) << named.name;
+        }
+      }
+    }
+  });
+}
+/// What takes no rounding is exact: U where L is the unit matrix, and L where the pivots are ones.
+TEST_P(ProductsByPartsUses, LuOfTriangles) {
+  with_single([&]<class T>(T) {
+    const std::int64_t n = 2650;
+    const Dense<T> u = random<T>(n, n, 35);
+    const auto A = Dense<T>::from(n, n, [&](auto i, auto j) { return i <= j ? u(i, j) : T(0); }),
+               unit_lower = Dense<T>::from(
+                   n, n, [&](auto i, auto j) { return i > j ? u(i, j) * real_t<T>(0.4) : T(real_t<T>(i == j)); });
+    for (const Dense<T>& X : {A, unit_lower}) {
+      const LuFactors<T> f = factor_lu(X, q(), {Method::native});
+      for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(f.pivots[i], i + 1);
+      for (std::int64_t e = 0; e < X.size(); ++e) ASSERT_EQ(f.LU[e], X[e]) << e % n << ", " << e / n;
+    }
+  });
+}
+/// Where blocks are wide the products leave out what is below the last bit of a plain one's.
+TEST_P(ProductsByPartsUses, ResidualsOfLargeMatricesAreSmaller) {
+  if constexpr (cuda_built)
+    if (!cuda::gemm_fp16_parts_usable()) GTEST_SKIP() << "skipped: for this GPU's products L and U are as they come";
+  with_single([&]<class T>(T) {
+    const std::int64_t n = 7000;
+    const Dense<T> u = random<T>(n, n, 33),
+                   rows = multiplied(u, [&](double i, double) { return std::pow(10.0, -12 * i / n); });
+    for (const Dense<T>& A : {u, rows}) {
+      const LuFactors<T> fast = factor_lu(A, q(), {Method::native}),
+                         strict = factor_lu(A, q(), {Method::native, 0, nullptr, 0, Math::strict});
+      EXPECT_LE(lu_residual(A, fast), lu_residual(A, strict)) << (&A == &u ? "uniform" : "graded rows");
+    }
+  });
 }
 
 /// A factorization large enough that its updates use the products.
