@@ -105,7 +105,8 @@ void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, 
                  solver);
         return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q, solver, streams);
       }
-      if constexpr (!is_complex<T>) return cuda::trsm_block(uplo, op, diag, streams, B, q);
+      if constexpr (!is_complex<T>)  // (the first triangle is behind the kernel that makes the streams)
+        return cuda::trsm_block(uplo, op, diag, streams, B, q, streams != solver.streams);
     }
   trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
 }

@@ -172,10 +172,10 @@ template <class T>
 std::int64_t solve_stream_bytes(std::int64_t n, std::int64_t rows, bool refined);
 
 /// B = op(A)^-1 B for a triangle A (letters in trsm's order) of at most trsm_block_rows rows in double precision, given by its
-/// refined stream, with the residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer.
-/// (trsm_block)
+/// refined stream, with the residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer. `early`: the
+/// stream was complete before the kernel before in the queue began, and blocks may be placed as that ends. (trsm_block)
 inline constexpr std::int64_t trsm_block_rows = 256;
-void trsm_block(Uplo uplo, Op op, Diag diag, const void* stream, View<double> B, Queue& q);
+void trsm_block(Uplo uplo, Op op, Diag diag, const void* stream, View<double> B, Queue& q, bool early = false);
 
 /// Multiprocessors that a product leaves to kernels on other queues: as many as `count`, but a quarter of all at most; those whose
 /// numbers are in `places`, lu_panel_places of them in device memory, first, so that a panel that was there can be there again.

@@ -11,8 +11,8 @@
 // eps |D| |x| as substitution's, as long as |D^-1| |b - D x| is no larger than |x|: what D^-1 lacks,
 // |D D^-1 - I| <= c eps |D| |D^-1|, then meets a vector that is small enough. Where d is not well below x, or a number is not
 // finite, the stripe is solved by substitution.
+#include "kernels/cuda/overlapped_launch.cuh"
 #include "kernels/cuda/reciprocal.cuh"
-#include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/solve_stream.cuh"
 
 namespace devobj::cuda {
@@ -123,6 +123,7 @@ __global__ void __launch_bounds__(threads_for<pairs>)
   const Pair pair(threadIdx.x / warp_size);
   Column* const X = memory.X + pair.number % pairs * warp_columns;
   Stream<stages> stream(memory.stream, triangle, tiles_before(stripes, true), 2 * pairs);
+  wait_for_previous();
   // the warp's own columns
   Column* const mine = own(pair, X);
   const std::int64_t first = blockIdx.x * std::int64_t(pairs * warp_columns) + (mine - memory.X);
@@ -165,27 +166,26 @@ __global__ void __launch_bounds__(threads_for<pairs>)
 }
 
 template <int pairs>
-bool launch(const double* triangle, bool reversed, bool unit, Block<E> B, Queue& q) {
+bool launch(const double* triangle, bool reversed, bool unit, Block<E> B, bool early, Queue& q) {
   constexpr auto kernel = trsm_block_kernel<pairs>;
   constexpr std::size_t bytes = sizeof(Memory<pairs>);
   if (allow_shared_memory(kernel, q.device(), "trsm_block") < bytes) return false;
-  const auto blocks = static_cast<unsigned>(ceil_div(B.cols, pairs * warp_columns));
-  kernel<<<blocks, threads_for<pairs>, bytes, stream_of(q)>>>(triangle, reversed, unit, B);
-  q.launched("trsm_block");
+  launch_overlapped("trsm_block", early && overlap_usable(kernel, q.device()), kernel,
+                    ceil_div(B.cols, pairs * warp_columns), threads_for<pairs>, bytes, q, triangle, reversed, unit, B);
   return true;
 }
 
 }  // namespace
 
-void trsm_block(Uplo uplo, Op op, Diag diag, const void* triangle, View<double> B, Queue& q) {
+void trsm_block(Uplo uplo, Op op, Diag diag, const void* triangle, View<double> B, Queue& q, bool early) {
   if (B.empty()) return;
   DeviceScope scope(q.device());
   const auto* const of_A = static_cast<const double*>(triangle);
   const bool reversed = is_reversed(uplo, op), unit = diag == Diag::Unit;
   // As many columns to a block as let each multiprocessor have one.
-  if (B.cols > 4096 && launch<4>(of_A, reversed, unit, block_of(B), q)) return;
-  if (B.cols > 2048 && launch<2>(of_A, reversed, unit, block_of(B), q)) return;
-  launch<1>(of_A, reversed, unit, block_of(B), q);
+  if (B.cols > 4096 && launch<4>(of_A, reversed, unit, block_of(B), early, q)) return;
+  if (B.cols > 2048 && launch<2>(of_A, reversed, unit, block_of(B), early, q)) return;
+  launch<1>(of_A, reversed, unit, block_of(B), early, q);
 }
 
 }  // namespace devobj::cuda
