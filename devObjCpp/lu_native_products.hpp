@@ -155,11 +155,12 @@ class LuNativeProducts {
       if (of_rest && overlapped_ && side >= overlapped_least)
         return cuda::gemm_complex_overlapped(-1, A, B, C, q, spared);
     }
-    if (of_rest && by_parts_ && side >= least) {
+    if (of_rest && by_parts_ && side >= least) {  // (L and U are of two parts: of_two_parts)
       if constexpr (std::is_same_v<T, float>)
-        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, displaced);
+        return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, displaced,
+                                   false);
       else if constexpr (is_complex<T>)
-        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared);
+        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, false);
     }
     if (displaced.from != nullptr) fail(Status::internal_error, "getrf: a product that takes no displaced rows");
     if constexpr (std::is_same_v<T, double>)

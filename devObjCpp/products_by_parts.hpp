@@ -69,9 +69,11 @@ class ProductsByParts {
     if constexpr (cuda_built)
       if (pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) {
         const std::int64_t free = std::max(rows, cols);  // V^H C, and C^H V
-        return ProductsByParts(
+        ProductsByParts parts(
             q.workspace(std::max({bytes<T>(rows, cols, k), bytes<T>(k, free, free), bytes<T>(free, k, free)})),
             by_three);
+        parts.low_low_ = false;  // what Q multiplies does not cancel
+        return parts;
       }
     return ProductsByParts(nullptr, by_three);
   }
@@ -156,14 +158,14 @@ class ProductsByParts {
                  ? cuda::gemm_overlapped(alpha > 0 ? 1 : -1, A, B, C, workspace_, q)
                  : gemm(opA, opB, alpha, A, B, T(1), C, q);
     if constexpr (cuda_built && is_complex<T>) {
-      cuda::gemm_as_real(opA, alpha, A, B, C, guarded, workspace_, q);
+      cuda::gemm_as_real(opA, alpha, A, B, C, guarded, workspace_, q, {}, low_low_);
     } else if constexpr (cuda_built && std::is_same_v<T, float>) {
       const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
       for (std::int64_t k = 0; k < depth; k += cuda::gemm_by_parts_max_depth) {
         const Range K{k, std::min(k + cuda::gemm_by_parts_max_depth, depth)};
         const View<T> a = opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
                       b = opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K);
-        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q, spared);
+        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q, spared, {}, low_low_);
       }
     }
   }
@@ -207,6 +209,7 @@ class ProductsByParts {
   void* workspace_ = nullptr;
   bool by_three_ = false;          // V^H C
   bool updates_by_three_ = false;  // in that workspace
+  bool low_low_ = true;            // as in gemm_by_parts
   std::int64_t residues_least_ = INT64_MAX;  // C's columns
 };
 

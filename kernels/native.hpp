@@ -192,10 +192,12 @@ inline constexpr int spared_counts = 3;
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
 /// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_fp16_parts leaves
-/// `spared` to others, and brings `displaced` rows to C first. (gemm_by_parts: gemm_fp16_parts where it can be used, else
-/// gemm_six_bf16)
+/// `spared` to others, brings `displaced` rows to C first, and multiplies low parts by each other unless not `low_low`, which is for
+/// operands whose numbers are of two parts (LuPanelShape), and for sums that do not cancel. (gemm_by_parts: gemm_fp16_parts where it
+/// can be used, else gemm_six_bf16)
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
-                   void* workspace, Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {});
+                   void* workspace, Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {},
+                   bool low_low = true);
 std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 inline constexpr std::int64_t gemm_by_parts_max_depth = 512;
 /// Whether this is as fast for a C in this place, and for its parts from rows on that are multiples of 4, as for any.
@@ -209,7 +211,7 @@ bool gemm_by_parts_spares(const Queue& q);
 /// performance", 2022. (gemm_fp16_parts)
 bool gemm_fp16_parts_usable();
 void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {});
+                     Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {}, bool low_low = true);
 std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 
 /// C -= A B by three products of TF32 numbers, which the kernel makes of the operands itself: for few columns. What cannot be split is
@@ -287,10 +289,10 @@ void gemm_3m_overlapped(int alpha, View<std::complex<double>> A, View<std::compl
 /// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
 /// one, in infinities and NaN too: gemm in double precision, gemm_by_parts in pieces of its largest depth, with its
 /// `guarded`, in single. A is the thin one: it is written out twice as large. `workspace` holds gemm_as_real_workspace
-/// bytes, which do not fall with any of the three sizes. `spared`: in single precision only. (gemm_as_real)
+/// bytes, which do not fall with any of the three sizes. `spared`, `low_low`: in single precision only. (gemm_as_real)
 template <class T>
 void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, void* workspace, Queue& q,
-                  Spared spared = {});
+                  Spared spared = {}, bool low_low = true);
 template <class T>
 std::size_t gemm_as_real_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 

@@ -40,7 +40,7 @@ struct Product {
   Displaced displaced;
   bool streamed;                          // C, which is too large to stay in the L2 cache
   int depth_tiles, row_tiles, col_tiles;  // col_tiles: of whole clusters
-  bool low_low;                           // whether low parts are multiplied by each other
+  int low_low = 0;                        // tiles of depth, in the first chunk of which low parts are multiplied, or 0
   int turn;                               // clusters of a turn, which run at the same time
   int per_block;                          // tiles of each in a turn
   SparedPlaces spared;
@@ -149,7 +149,8 @@ __device__ void multiply(const Product& g, const Places& at, float* slab, TilesO
 #pragma unroll
       for (int k = 0; k < chunk; ++k) barrier_wait(at.filled + 8 * (stage + k), parity);
       constexpr float unit = 1.0f / 2048;
-      if (g.low_low) {  // in units of 2^-22, then of 2^-11, as the products with one low part
+      const bool with_low_low = g.low_low > 0 && k0 % g.low_low == 0;
+      if (with_low_low) {  // in units of 2^-22, then of 2^-11, as the products with one low part
         begin();
 #pragma unroll
         for (int k = 0; k < chunk; ++k) {
@@ -169,7 +170,7 @@ __device__ void multiply(const Product& g, const Places& at, float* slab, TilesO
         const Operands of = operands(stage + k);
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          multiply_64x160(sum, of.B_high + 2 * i, of.A_low + 2 * i, g.low_low | k | i);
+          multiply_64x160(sum, of.B_high + 2 * i, of.A_low + 2 * i, with_low_low | k | i);
           multiply_64x160(sum, of.B_low + 2 * i, of.A_high + 2 * i, 1);
         }
       }

@@ -9,8 +9,9 @@
 //
 // small products are summed first, since the tensor cores truncate what they add: of every 64 of the depth low low, then high low and low
 // high on top of that, then, anew, high high; and these sums are added up in single precision. Errors are about half of a plain product's
-// (bench/results/h100-fp16-parts.txt), without low low too. Up to a depth of 128 that is beside C's way to memory, and takes no time;
-// beyond, it is left out, as LU's factors are of two parts there (two_parts.cuh).
+// (bench/results/h100-fp16-parts.txt), without low low too. But where sums cancel, as in an LU, what it leaves out counts, and the last bit
+// of one in four numbers. Up to a depth of 128 it is beside C's way to memory, and takes no time; beyond, it is made where it is wanted, of
+// depths above 256 of every second 64. LU does without, since its factors are of two parts themselves (two_parts.cuh).
 //
 // What is not finite is left out of the parts. A row or column with a NaN has a NaN for its power of two; one with an
 // infinity is marked, and gets its infinities and NaN afterwards (infinities_kernel).
@@ -104,7 +105,7 @@ std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std:
 }
 
 void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q, Spared spared, const DisplacedRows<float>& displaced) {
+                     Queue& q, Spared spared, const DisplacedRows<float>& displaced, bool low_low) {
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
   if (C.empty()) return;
   require(depth > 0 || displaced.from == nullptr, "gemm_fp16_parts: displaced rows, but no product");
@@ -127,8 +128,8 @@ void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
   g.displaced = {displaced.from, displaced.first, block_of(displaced.rows)};
   g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(float)), q.device());
   g.depth_tiles = depth_tiles_for(depth);
-  constexpr std::int64_t most_low_low = 128;  // depth
-  g.low_low = depth <= most_low_low;
+  constexpr std::int64_t free_low_low = 128, all_low_low = 256;  // depths
+  if (low_low || depth <= free_low_low) g.low_low = depth <= all_low_low ? chunk : 2 * chunk;
   g.row_tiles = static_cast<int>(rows / tile_rows);
   g.col_tiles = static_cast<int>(cols / tile_cols);
   int processors = 0;

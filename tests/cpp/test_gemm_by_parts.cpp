@@ -26,9 +26,10 @@ class GemmByParts : public Everywhere {
   void multiply(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded) {
     if constexpr (cuda_built) {
       const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
-      if (way_ == Way::fp16_parts) {
+      if (way_ != Way::six_bf16) {
         const Storage workspace(cuda::gemm_fp16_parts_workspace(C.rows, C.cols, depth), q());
-        cuda::gemm_fp16_parts(opA, opB, alpha, A, B, C, const_cast<void*>(workspace.data()), q(), spared_);
+        cuda::gemm_fp16_parts(opA, opB, alpha, A, B, C, const_cast<void*>(workspace.data()), q(), spared_, {},
+                              way_ == Way::fp16_parts);
       } else {
         const Storage workspace(cuda::gemm_six_bf16_workspace(C.rows, C.cols, depth), q());
         cuda::gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, const_cast<void*>(workspace.data()), q());
@@ -38,20 +39,22 @@ class GemmByParts : public Everywhere {
   /// The test, with each way in turn that this GPU has.
   template <class F>
   void each_way(F&& test) {
-    for (const Way way : {Way::six_bf16, Way::fp16_parts}) {
-      if (way == Way::fp16_parts && !fp16_parts_usable()) continue;
+    for (const Way way : {Way::six_bf16, Way::fp16_parts, Way::without_low_low}) {
+      if (way != Way::six_bf16 && !fp16_parts_usable()) continue;
       way_ = way;
-      SCOPED_TRACE(way == Way::fp16_parts ? "products of float16 parts" : "six bfloat16 products");
+      SCOPED_TRACE(way == Way::six_bf16     ? "six bfloat16 products"
+                   : way == Way::fp16_parts ? "products of float16 parts"
+                                            : "products of float16 parts without low parts by each other");
       test();
     }
   }
 
   /// Whether the present way leaves multiprocessors to others: spared_.
-  bool spares() const { return way_ == Way::fp16_parts; }
+  bool spares() const { return way_ != Way::six_bf16; }
   cuda::Spared spared_;
 
  private:
-  enum class Way { six_bf16, fp16_parts };
+  enum class Way { six_bf16, fp16_parts, without_low_low };
   static bool fp16_parts_usable() {
     if constexpr (cuda_built) return cuda::gemm_fp16_parts_usable();
     return false;
