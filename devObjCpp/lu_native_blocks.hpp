@@ -47,9 +47,13 @@ class LuNativeBlocks {
       if (options.block <= 0 && sizes.inner_block < sizes.block)
         width = std::min(width, blocks_.empty() ? 2 * sizes.inner_block : 2 * blocks_.back().columns.size());
       const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most_inner});
-      blocks_.push_back(block_of({j, j + width}, inner, products.of_two_parts(m - j - width, n - j - width)));
+      blocks_.push_back(block_of({j, j + width}, inner, false));
       widest_ = std::max(widest_, width);
       widest_panel_ = std::max(widest_panel_, inner);
+    }
+    for (std::size_t i = 0; i + 1 < blocks_.size(); ++i) {
+      const std::int64_t below = m - blocks_[i].columns.end, right = n - blocks_[i + 1].columns.end;
+      blocks_[i] = block_of(blocks_[i].columns, blocks_[i].inner, products.of_two_parts(below, right, widest_));
     }
   }
 

@@ -57,9 +57,11 @@ class LuNativeProducts {
   /// Whether those of blocks in so many columns are below the rate that the table of blocks is made for.
   bool slow(std::int64_t columns) const { return slow_ && columns >= least; }
 
-  /// Whether the update of a rest of this size is by products of two parts, so that L and U are better of two parts themselves.
-  bool of_two_parts(std::int64_t rows, std::int64_t cols) const {
-    return single && leave_ && std::min(rows, cols) >= least;
+  /// Whether the update of a rest of this size, by blocks of up to `widest` columns, is by products of two parts, so that L and U are better
+  /// of two parts themselves.
+  bool of_two_parts(std::int64_t rows, std::int64_t cols, std::int64_t widest) const {
+    return single && leave_ && std::min(rows, cols) >= least &&
+           (is_complex<T> || widest <= cuda::gemm_by_parts_max_depth);
   }
 
   /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest block.

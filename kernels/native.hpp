@@ -132,8 +132,8 @@ void exchange_left(View<T> A, View<std::int32_t> ipiv, const std::vector<std::in
 /// than L; they are those of several panels, whose lists follow each other, of part_rows <= exchange_solve_max rows each
 /// but the last. L_by_rows, A_by_rows: row-major, given by its transpose. `stream`: L's, not refined, if there is one; many
 /// columns are solved sooner with it. `beside`: multiprocessors that are free, if others have work that stays, or 0. `two_parts`: the
-/// solution's numbers, of single precision, are to be of two parts, as in LuPanelShape; those of at most exchange_solve_few columns need
-/// not be. (exchange_solve)
+/// solution's numbers, of single precision, are to be of two parts, as in LuPanelShape, but for those that L^-1 does not change; of at most
+/// exchange_solve_few columns none need be. (exchange_solve)
 inline constexpr std::int64_t exchange_solve_max = 128;
 /// Columns up to which several parts are exchanged as fast as by exchange_rows or exchange_columns before, and above which
 /// they are solved by a stream.

@@ -1,7 +1,7 @@
 // Numbers in single precision that two of eleven bits add up to: those whose last bit is zero. Products of parts (gemm_fp16_parts,
 // gemm_three_tf32) lose nothing of them.
 //
-// Of one in four others such a product loses that bit, in every element that it is multiplied for, and LU's residual is larger by
+// Of every second other number such a product loses that bit, in every element that it is multiplied for, and LU's residual is larger by
 // that. Where L and U are of two parts themselves, what is subtracted is their product, and the bit is lost once.
 #pragma once
 
