@@ -47,9 +47,11 @@ TEST_P(ProductsByPartsUses, ResidualsOfLuOfManyKindsAreNotLarger) {
       for (const Named<T>& named : gallery<T>(n, n)) {
         const double r = residual(named, Math::automatic), plain = residual(named, Math::strict);
         if (!std::isfinite(plain)) continue;
-        EXPECT_LE(r, 1.05 * plain + 4.0 / n) << named.name;
-        // (with numbers that lose bits as parts these are about as with plain products)
-        if (named.name == "condition 1e7" || named.name == "condition 1e15") {
+        // a few rounding errors in all, among them those of L, which are twice as large where it is of two parts
+        const bool tiny = plain <= 2.0 / n;
+        EXPECT_LE(r, tiny ? 4.0 / n : 1.12 * plain) << named.name;
+        // (with numbers that lose bits as parts it is as with plain products, or larger)
+        if (named.name.starts_with("condition")) {
           EXPECT_LE(r, 0.93 * plain) << named.name;
         }
       }
