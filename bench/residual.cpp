@@ -1,16 +1,25 @@
 #include "residual.hpp"
 
+#include <algorithm>
+#include <complex>
 #include <limits>
+#include <type_traits>
 
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
+#include "kernels/dispatch_precision.hpp"
 
 namespace bench {
 
 using namespace devobj;
 
 namespace {
+
+template <class T>
+constexpr bool is_single = sizeof(real_t<T>) == sizeof(float);
+template <class T>
+using precise_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 template <class T>
 Residual scaled(View<T> D, View<T> A, Queue& q) {
@@ -22,10 +31,8 @@ Residual scaled(View<T> D, View<T> A, Queue& q) {
   return r;
 }
 
-}  // namespace
-
 template <class T>
-Residual lu_residual(View<T> A, View<T> LU, View<std::int32_t> ipiv, Queue& q) {
+Residual of_lu(View<T> A, View<T> LU, View<std::int32_t> ipiv, Queue& q) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
   Matrix<T> L(m, k, q), U(k, n, q), D(m, n, q);
   // L: the strict lower trapezoid under a unit diagonal
@@ -42,7 +49,7 @@ Residual lu_residual(View<T> A, View<T> LU, View<std::int32_t> ipiv, Queue& q) {
 }
 
 template <class T>
-Residual qr_residual(View<T> A, View<T> QR, View<T> tau, Queue& q) {
+Residual of_qr(View<T> A, View<T> QR, View<T> tau, Queue& q) {
   const std::int64_t m = A.rows, n = A.cols, k = diagonal(A);
   Matrix<T> D(m, n, q);
   // D = Q R - A, R the upper trapezoid over zeros
@@ -51,6 +58,37 @@ Residual qr_residual(View<T> A, View<T> QR, View<T> tau, Queue& q) {
   ormqr<T>(Side::Left, Op::NoTrans, QR({0, m}, {0, k}), tau, D, q);
   axpy<T>(T(-1), A, D, q);
   return scaled<T>(D, A, q);
+}
+
+/// A of single precision in double precision.
+template <class T>
+Matrix<precise_t<T>> precise(View<T> A, Queue& q) {
+  Matrix<precise_t<T>> P(A.rows, A.cols, q);
+  widen<precise_t<T>>(A, false, P, q);
+  return P;
+}
+/// In units of single precision's eps.
+Residual in_single(Residual r) {
+  constexpr double ratio = std::numeric_limits<double>::epsilon() / double(std::numeric_limits<float>::epsilon());
+  return {r.scaled * ratio, r.largest * ratio};
+}
+
+}  // namespace
+
+template <class T>
+Residual lu_residual(View<T> A, View<T> LU, View<std::int32_t> ipiv, Queue& q) {
+  if constexpr (is_single<T>)
+    return in_single(of_lu<precise_t<T>>(precise(A, q), precise(LU, q), ipiv, q));
+  else
+    return of_lu<T>(A, LU, ipiv, q);
+}
+
+template <class T>
+Residual qr_residual(View<T> A, View<T> QR, View<T> tau, Queue& q) {
+  if constexpr (is_single<T>)
+    return in_single(of_qr<precise_t<T>>(precise(A, q), precise(QR, q), precise(tau, q), q));
+  else
+    return of_qr<T>(A, QR, tau, q);
 }
 
 #define INSTANTIATE(T)                                                         \

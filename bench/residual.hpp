@@ -1,12 +1,14 @@
-// How well the factors give the matrix back, computed where the matrix is, by the public routines.
+// How well the factors give the matrix back, computed where the matrix is, in double precision: in single precision the product's own
+// rounding would be as large as what is sought.
 #pragma once
 
+#include "devobj/matrix.hpp"
 #include "devobj/queue.hpp"
 #include "devobj/view.hpp"
 
 namespace bench {
 
-/// D is P A - L U or A - Q R, eps is 2^-23 or 2^-52.
+/// D is P A - L U or A - Q R, eps, of A's precision, is 2^-23 or 2^-52.
 struct Residual {
   double scaled = 0;   ///< ||D||_1 / (||A||_1 max(m, n) eps)
   double largest = 0;  ///< max|D| / max|A| / eps: paper 002's measure
@@ -15,11 +17,11 @@ struct Residual {
 /// A residual above this is a wrong result.
 inline constexpr double residual_bound = 30;
 
-/// From getrf's factors. Memory: two and a half to three times A's. Waits.
+/// From getrf's factors. Memory: two and a half to three times A's, in single precision nine to ten times. Waits.
 template <class T>
 Residual lu_residual(devobj::View<T> A, devobj::View<T> LU, devobj::View<std::int32_t> ipiv, devobj::Queue& q);
 
-/// From geqrf's factors. Memory: as much as A's, and ormqr's workspace. Waits.
+/// From geqrf's factors. Memory: as much as A's, in single precision six times, and ormqr's workspace. Waits.
 template <class T>
 Residual qr_residual(devobj::View<T> A, devobj::View<T> QR, devobj::View<T> tau, devobj::Queue& q);
 
