@@ -25,9 +25,12 @@ template <class T> bool plain_columns(HostArray<T> host) {
   return host.row_stride == 1 && (host.cols <= 1 || host.col_stride >= host.rows);
 }
 
-[[maybe_unused]] cuda::PointerKind kind_of(const char* routine, const void* host) {
+// (a template, since a debug build has functions that nothing calls, and without CUDA there is no pointer_kind)
+template <class T>
+cuda::PointerKind kind_of(const char* routine, const T* host) {
   cuda::PointerKind kind = cuda::pointer_kind(host);
-  require(kind != cuda::PointerKind::device, routine, ": the host array's address ", host, " is device memory");
+  require(kind != cuda::PointerKind::device, routine, ": the host array's address ", static_cast<const void*>(host),
+          " is device memory");
   return kind;
 }
 
