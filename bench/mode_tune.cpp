@@ -186,7 +186,8 @@ int run_tune(const Options& o, Queue& q) {
   if (!out) report.failure("cannot write " + file);
   report.line("");
   report.line(table.str());
-  report.line(std::string("The table is in ").append(file).append("; bench/README.md says how the library gets it."));
+  report.line(
+      std::string("The table is in ").append(file).append("; programs use it with DEVOBJ_TUNING=").append(file));
   return report.exit_code();
 }
 

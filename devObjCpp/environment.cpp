@@ -42,6 +42,7 @@ Environment read() {
     require(v == "auto" || v == "strict", "environment variable DEVOBJ_MATH is '", v, "', must be auto or strict");
     e.strict_math = v == "strict";
   }
+  if (auto v = value_of("DEVOBJ_TUNING"); !v.empty()) e.tuning = read_tuning(std::string(v));
   return e;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "devobj/queue.hpp"
+#include "tuning_file.hpp"
 
 namespace devobj {
 
@@ -11,6 +12,7 @@ struct Environment {
   bool check = false;                              ///< DEVOBJ_CHECK = 0, 1
   HostMode host_mode = HostMode::synchronous;      ///< DEVOBJ_HOST_QUEUE = synchronous, worker
   bool strict_math = false;                        ///< DEVOBJ_MATH = auto, strict
+  TuningLines tuning;                              ///< DEVOBJ_TUNING = a file's name
 };
 
 /// Reads the variables at the first call. Error: invalid_argument naming variable and value (at every call until mended).

@@ -21,6 +21,7 @@
 #include "memory.hpp"
 #include "queue_impl.hpp"
 #include "registry.hpp"
+#include "tuning.hpp"
 
 namespace devobj::runtime {
 namespace {
@@ -225,6 +226,7 @@ std::string info() {
       if (state().backend == Backend::cuda) text << "device: " << cuda::describe(state().device) << "\n";
   }
   text << host_blas_info();
+  if (epoch != 0) text << tuning_info(state().backend == Backend::cuda ? state().device.load() : -1);
   return text.str();
 }
 

@@ -3,9 +3,12 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <vector>
 
+#include "environment.hpp"
 #include "kernels/device_properties.hpp"
 #include "kernels/kernels.hpp"
+#include "qr_orthogonal.hpp"
 
 namespace devobj {
 namespace {
@@ -57,6 +60,37 @@ const Line* last(const Line* begin, const Line* end, Fits fits) {
   return found;
 }
 
+/// A table with the lines of a file behind its own.
+struct Extended {
+  std::vector<BlockLine> blocks;
+  std::vector<MethodLine> methods;
+  TuningTable table;
+
+  Extended(const TuningTable& compiled_in, const TuningLines& file, bool on_cuda)
+      : blocks(compiled_in.blocks_begin, compiled_in.blocks_end),
+        methods(compiled_in.methods_begin, compiled_in.methods_end),
+        table(compiled_in) {
+    for (const BlockLine& line : file.blocks)
+      if (on_cuda || line.routine == Tuned::lu || line.sizes.block <= qr_block_max) blocks.push_back(line);
+    for (const MethodLine& line : file.methods)
+      if (line.method != (on_cuda ? Method::lapack : Method::native)) methods.push_back(line);
+    table.blocks_begin = blocks.data();
+    table.blocks_end = blocks.data() + blocks.size();
+    table.methods_begin = methods.data();
+    table.methods_end = methods.data() + methods.size();
+  }
+  Extended(const Extended&) = delete;
+};
+
+const TuningTable& compiled_in(int device) {
+  if constexpr (cuda_built)
+    if (device >= 0) {
+      const cuda::Properties p = cuda::properties(device);
+      return tuning_of_gpu(p.name, p.capability);
+    }
+  return tuning_of_host();
+}
+
 }  // namespace
 
 BlockSizes TuningTable::blocks(Tuned routine, Method method, char type, std::int64_t n) const {
@@ -86,19 +120,34 @@ const TuningTable& tuning_of_host() {
 }
 
 const TuningTable& tuning_of(const Queue& q) {
-  if constexpr (cuda_built)
-    if (q.on_cuda()) {
-      static std::mutex mutex;
-      static std::map<int, const TuningTable*> known;
-      std::lock_guard lock(mutex);
-      const TuningTable*& table = known[q.device()];
-      if (table == nullptr) {
-        const cuda::Properties p = cuda::properties(q.device());
-        table = &tuning_of_gpu(p.name, p.capability);
-      }
-      return *table;
+  const TuningLines& file = environment().tuning;
+  if (!q.on_cuda() && file.file.empty()) return host_table;
+  static std::mutex mutex;
+  static std::map<int, const TuningTable*> known;  // of each device; -1: the host
+  std::lock_guard lock(mutex);
+  const int device = q.on_cuda() ? q.device() : -1;
+  const TuningTable*& table = known[device];
+  if (table == nullptr) {
+    table = &compiled_in(device);
+    if (!file.file.empty()) {
+      static std::map<int, Extended> extended;
+      table = &extended.try_emplace(device, *table, file, q.on_cuda()).first->second.table;
     }
-  return host_table;
+  }
+  return *table;
+}
+
+std::string tuning_info(int device) {
+  const TuningTable& table = compiled_in(device);
+  std::string text = std::string("tuning: table ").append(table.name);
+  if (device >= 0 && table.capability == 0) text.append(", which is for any GPU and not measured");
+  if (const TuningLines& file = environment().tuning; !file.file.empty())
+    text.append(", and ")
+        .append(std::to_string(file.blocks.size() + file.methods.size()))
+        .append(" lines of ")
+        .append(file.file)
+        .append(" (DEVOBJ_TUNING)");
+  return text.append("\n");
 }
 
 }  // namespace devobj

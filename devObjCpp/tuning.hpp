@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "devobj/queue.hpp"
@@ -50,8 +51,11 @@ struct TuningTable {
 /// The table of a GPU: that of its name, else of its compute capability, else the one for any GPU.
 const TuningTable& tuning_of_gpu(std::string_view name, int capability);
 const TuningTable& tuning_of_host();
-/// The queue's; found once per device.
+/// The queue's, with the lines of DEVOBJ_TUNING's file behind it, but for those of what its backend does not have; found once per
+/// device.
 const TuningTable& tuning_of(const Queue& q);
+/// What they are, in a line for people. `device`: the GPU's number, or -1 for the host.
+std::string tuning_info(int device);
 
 /// LAPACK's letter.
 template <class T>

@@ -1,12 +1,15 @@
 // The environment variables, each read once per process: so each case runs in a child. And what devobj_info says.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <utility>
 
 #include "child.hpp"
 #include "devObjCpp/environment.hpp"
 #include "devObjCpp/host_blas_info.hpp"
+#include "devObjCpp/tuning.hpp"
 #include "devobj/devobj.h"
 #include "devobj/devobj.hpp"
 #include "kernels/host/team.hpp"
@@ -21,7 +24,8 @@ using Variables = std::initializer_list<std::pair<const char*, const char*>>;
 /// body() in a child that has these variables and no other of the library's.
 Child with(Variables variables, const std::function<std::string()>& body) {
   return in_child([&] {
-    for (const char* name : {"DEVOBJ_BACKEND", "DEVOBJ_DEVICE", "DEVOBJ_CHECK", "DEVOBJ_HOST_QUEUE", "DEVOBJ_NUM_THREADS", "DEVOBJ_MATH"})
+    for (const char* name : {"DEVOBJ_BACKEND", "DEVOBJ_DEVICE", "DEVOBJ_CHECK", "DEVOBJ_HOST_QUEUE",
+                             "DEVOBJ_NUM_THREADS", "DEVOBJ_MATH", "DEVOBJ_TUNING"})
       unsetenv(name);
     for (auto [name, value] : variables) setenv(name, value, 1);
     return body();
@@ -171,7 +175,65 @@ TEST(CheckMode, LeaksAreReportedAtClose) {
   EXPECT_CHILD(with({}, leak(2)), "0; 0 live, 0");  // without it they are freed silently
 }
 
-TEST(Info, SaysVersionBackendReasonAndBlas) {
+/// A file that is there as long as this is.
+struct File {
+  explicit File(const std::string& text) : name(testing::TempDir() + "devobj-tuning-" + std::to_string(getpid())) {
+    std::ofstream(name) << text;
+  }
+  ~File() { std::filesystem::remove(name); }
+  std::string name;
+};
+
+/// The methods and block sizes that a queue of the backend in use has: of LU in float, of QR in double and complex, block sizes of the
+/// application of Q to float and double.
+std::string tuning_in_use() {
+  Queue q;
+  std::string text = q.on_cuda() ? "cuda" : "host";
+  for (const Method method : {tuned_method<float>(Tuned::lu, 100, q), tuned_method<double>(Tuned::qr, 100, q),
+                              tuned_method<std::complex<float>>(Tuned::qr, 100, q)})
+    text.append(" ").append(std::to_string(static_cast<int>(method)));
+  for (const std::int64_t block : {tuned_blocks<float>(Tuned::qr_apply, Method::hybrid, 100, q).block,
+                                   tuned_blocks<double>(Tuned::qr_apply, Method::hybrid, 100, q).block})
+    text.append(" ").append(std::to_string(block));
+  return text;
+}
+
+TEST(Tuning, LinesOfAFileCountAfterTheTables) {
+  const File file(
+      "METHOD(lu, s, 50, hybrid)\nMETHOD(qr, d, 0, native)\nMETHOD(qr, c, 0, lapack)\n"
+      "BLOCK(qr_apply, hybrid, s, 0, 96, 0)\nBLOCK(qr_apply, hybrid, d, 0, 640, 0)\n");
+  const auto expect = [](const Variables& variables, const std::string& host, const std::string& cuda) {
+    const std::string answer = with(variables, tuning_in_use).answer;
+    EXPECT_EQ(answer, answer.starts_with("cuda") ? "cuda " + cuda : "host " + host);
+  };
+  // (2: hybrid, 3: native, 1: lapack, which a GPU has not, as the host has no native one and no blocks above 256)
+  expect({}, "1 1 1 128 128", "3 3 3 128 128");
+  expect({{"DEVOBJ_TUNING", ""}}, "1 1 1 128 128", "3 3 3 128 128");
+  expect({{"DEVOBJ_TUNING", file.name.c_str()}}, "2 1 1 96 128", "2 3 3 96 640");
+  expect({{"DEVOBJ_TUNING", file.name.c_str()}, {"DEVOBJ_BACKEND", "host"}}, "2 1 1 96 128", "");
+
+  const Child info = with({{"DEVOBJ_TUNING", file.name.c_str()}, {"DEVOBJ_BACKEND", "host"}}, [] {
+    devobj_open(DEVOBJ_AUTO, -1);
+    return std::string(devobj_info());
+  });
+  EXPECT_NE(info.answer.find("\ntuning: table host, and 5 lines of " + file.name + " (DEVOBJ_TUNING)\n"),
+            std::string::npos)
+      << info.answer;
+}
+
+TEST(Tuning, AFileThatCannotBeReadIsAnError) {
+  const std::string folder = testing::TempDir(), missing = folder + "devobj-no-such-file";
+  EXPECT_CHILD(with({{"DEVOBJ_TUNING", missing.c_str()}}, open_host),
+               "2 environment variable DEVOBJ_TUNING is '" + missing + "', which cannot be opened");
+  EXPECT_CHILD(with({{"DEVOBJ_TUNING", folder.c_str()}}, open_host),
+               "2 environment variable DEVOBJ_TUNING: " + folder + " cannot be read");
+  const File file("METHOD(lu, s, 0, fast)\n");
+  EXPECT_CHILD(with({{"DEVOBJ_TUNING", file.name.c_str()}}, open_host),
+               "2 environment variable DEVOBJ_TUNING: " + file.name +
+                   ", line 1, 'METHOD(lu, s, 0, fast)': method is 'fast', must be one of: lapack, hybrid, native");
+}
+
+TEST(Info, SaysVersionBackendReasonBlasAndTable) {
   const Child closed = with({}, [] { return std::string(devobj_info()); });
   EXPECT_EQ(closed.answer.rfind("devObject 0.1.0, not open\n", 0), 0u) << closed.answer;
   const Child open = with({{"DEVOBJ_BACKEND", "host"}}, [] {
@@ -179,6 +241,7 @@ TEST(Info, SaysVersionBackendReasonAndBlas) {
     return std::string(devobj_info());
   });
   EXPECT_EQ(open.answer.rfind("devObject 0.1.0\nbackend: host (DEVOBJ_BACKEND=host)\nBLAS: ", 0), 0u) << open.answer;
+  EXPECT_NE(open.answer.find("\ntuning: table host\n"), std::string::npos) << open.answer;
   EXPECT_EQ(open.answer.back(), '\n');
 }
 

@@ -1,11 +1,15 @@
 // The tables of methods and block sizes: which GPU gets which, that every table is one, and how it is read.
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "devobj/error.hpp"
 #include "qr_orthogonal.hpp"
 #include "tuning.hpp"
+#include "tuning_file.hpp"
 
 namespace devobj::test {
 namespace {
@@ -86,6 +90,88 @@ TEST(Tuning, TheLastLineThatFitsCounts) {
   EXPECT_EQ(table.method(Tuned::lu, 's', 9), Method::hybrid);
   EXPECT_EQ(table.method(Tuned::lu, 's', 10), Method::native);
   EXPECT_EQ(table.method(Tuned::lu, 'd', 10), Method::hybrid);
+}
+
+TEST(Tuning, AFileHasTheFormOfTheCompiledInTables) {
+  std::istringstream in(
+      "// a machine\n"
+      "METHOD(lu, ds, 0, hybrid)\r\n"
+      "\n"
+      "  METHOD ( qr,sdcz , 700,native )  // from 700 on\n"
+      "BLOCK(lu, native, z, 5001, 128, 64)\n"
+      "BLOCK(lu, hybrid, sdcz, 0, 4096, 0)\n"
+      "BLOCK(qr, native, c, 1, 768, 0)\n"
+      "BLOCK(qr, givens, d, 2, 256, 0)\n"
+      "BLOCK(qr_apply, hybrid, sz, 3, 512, 0)");
+  const TuningLines lines = read_tuning(in, "table.inc");
+  EXPECT_EQ(lines.file, "table.inc");
+  ASSERT_EQ(lines.methods.size(), 2u);
+  EXPECT_EQ(lines.methods[0].routine, Tuned::lu);
+  EXPECT_EQ(lines.methods[0].types, "sd");
+  EXPECT_EQ(lines.methods[0].from, 0);
+  EXPECT_EQ(lines.methods[0].method, Method::hybrid);
+  EXPECT_EQ(lines.methods[1].routine, Tuned::qr);
+  EXPECT_EQ(lines.methods[1].types, "sdcz");
+  EXPECT_EQ(lines.methods[1].from, 700);
+  EXPECT_EQ(lines.methods[1].method, Method::native);
+  const std::vector<BlockLine> blocks = {{Tuned::lu, Method::native, "z", 5001, {128, 64}},
+                                         {Tuned::lu, Method::hybrid, "sdcz", 0, {4096, 0}},
+                                         {Tuned::qr, Method::native, "c", 1, {768, 0}},
+                                         {Tuned::qr, Method::givens, "d", 2, {256, 0}},
+                                         {Tuned::qr_apply, Method::hybrid, "sz", 3, {512, 0}}};
+  ASSERT_EQ(lines.blocks.size(), blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    EXPECT_EQ(lines.blocks[i].routine, blocks[i].routine) << i;
+    EXPECT_EQ(lines.blocks[i].method, blocks[i].method) << i;
+    EXPECT_EQ(lines.blocks[i].types, blocks[i].types) << i;
+    EXPECT_EQ(lines.blocks[i].from, blocks[i].from) << i;
+    EXPECT_EQ(lines.blocks[i].sizes.block, blocks[i].sizes.block) << i;
+    EXPECT_EQ(lines.blocks[i].sizes.inner_block, blocks[i].sizes.inner_block) << i;
+  }
+}
+
+/// What the error says, or "" without one.
+std::string error_of_file(const std::string& text) {
+  std::istringstream in(text);
+  try {
+    read_tuning(in, "t.inc");
+  } catch (const Error& error) {
+    return error.status() == Status::invalid_argument ? error.what() : std::string("another status: ") + error.what();
+  }
+  return "";
+}
+
+TEST(Tuning, WhatIsWrongInAFileIsNamed) {
+  const std::string variable = "environment variable DEVOBJ_TUNING: t.inc";
+  EXPECT_EQ(error_of_file(""), variable + " has no line METHOD(...) or BLOCK(...)");
+  EXPECT_EQ(error_of_file("// nothing\n\n"), variable + " has no line METHOD(...) or BLOCK(...)");
+  for (const auto& [line, wrong] :
+       {std::pair<const char*, const char*>{"METHOD", "is neither METHOD(...) nor BLOCK(...)"},
+        {"METHOD(lu, s, 0, native", "is neither METHOD(...) nor BLOCK(...)"},
+        {"BLOCKS(lu, native, s, 0, 64, 0)", "is neither METHOD(...) nor BLOCK(...)"},
+        {"METHOD(lu, s, 0)", "METHOD has 3 values, must have 4"},
+        {"METHOD(lu, s, 0, native, 1)", "METHOD has 5 values, must have 4"},
+        {"BLOCK()", "BLOCK has 1 values, must have 6"},
+        {"METHOD(chol, s, 0, native)", "routine is 'chol', must be lu, qr or qr_apply"},
+        {"METHOD(qr_apply, s, 0, native)", "routine is 'qr_apply', which has no methods"},
+        {"METHOD(lu, S, 0, native)", "types are 'S', must be letters of sdcz"},
+        {"METHOD(lu, , 0, native)", "types are '', must be letters of sdcz"},
+        {"METHOD(lu, s, 0, givens)", "method is 'givens', must be one of: lapack, hybrid, native"},
+        {"BLOCK(lu, givens, s, 0, 64, 0)", "method is 'givens', must be one of: hybrid, native"},
+        {"BLOCK(qr, lapack, s, 0, 64, 0)",
+         "method is 'lapack', must be one of: hybrid, native, block_householder, givens"},
+        {"BLOCK(qr_apply, native, s, 0, 64, 0)", "method is 'native', must be one of: hybrid"},
+        {"BLOCK(lu, native, s, -1, 64, 0)", "from is '-1', must be a number from 0"},
+        {"BLOCK(lu, native, s, 1e3, 64, 0)", "from is '1e3', must be a number from 0"},
+        {"BLOCK(lu, native, s, 0, 0, 0)", "block is '0', must be a number from 1"},
+        {"BLOCK(lu, native, s, 0, 99999999999999999999, 0)",
+         "block is '99999999999999999999', must be a number from 1"},
+        {"BLOCK(lu, native, s, 0, 64, 65)", "inner_block is '65', must be a number from 0 to 64"},
+        {"BLOCK(lu, hybrid, s, 0, 64, 32)", "inner_block is '32', must be a number from 0 to 0"},
+        {"BLOCK(qr, native, s, 0, 769, 0)", "block is '769', must be a number from 1 to 768"},
+        {"BLOCK(qr, hybrid, s, 0, 257, 0)", "block is '257', must be a number from 1 to 256"}})
+    EXPECT_EQ(error_of_file(std::string("METHOD(lu, s, 0, native)\n") + line + "\n"),
+              variable + ", line 2, '" + line + "': " + wrong);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ devobj_status devobj_open(devobj_backend backend, int device);
 devobj_status devobj_close(void);
 /* The backend in use, or DEVOBJ_AUTO when not open. */
 devobj_backend devobj_backend_in_use(void);
-/* Words on backend, device, BLAS and CPU core, and why this backend was chosen. Valid until the thread's next call. */
+/* Words on backend, device, BLAS, CPU core and table of block sizes, and why this backend was chosen. Valid until the thread's next call. */
 const char *devobj_info(void);
 /* The text of the thread's last error; "" if there was none. Valid until the thread's next failing call. */
 const char *devobj_last_error(void);
