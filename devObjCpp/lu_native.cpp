@@ -9,7 +9,7 @@
 //          +---+-----+------+                        for the columns left of K, or that at the end for all blocks
 //
 // Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
-// does not wait for the product of the rest (not of all types: soon_pays). Where that product is by gemm_residues these columns are
+// does not wait for the product of the rest (not of all types: LuNativeBlocks::soon). Where that product is by gemm_residues these columns are
 // its first part.
 //
 // `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
@@ -44,8 +44,6 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
-// Order from which the block after the next of a column-major matrix is updated on a queue of its own.
-constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000, soon_least_single = 6000;
 // Rows for each column from which the exchanges of the rest's rows, of several panels at once, are slow for the sake of the panel beside
 // them, and leave to the product what it can bring: of real numbers in single precision.
 constexpr std::int64_t tall = 2;
@@ -68,7 +66,7 @@ class NativeLu {
         by_rows_(m_ == n_ && n_ >= by_rows_least),
         solve_rows_(cuda::exchange_solve_rows<T>(q)),
         products_(A, by_rows_, options.math, q),
-        blocks_(m_, n_, options,
+        blocks_(m_, n_, by_rows_, options,
                 by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max, products_,
                 tuning_of(q)) {
     products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest());
@@ -170,7 +168,7 @@ class NativeLu {
       copy<T>(A_({0, m_}, blocks_[i].columns), place_of(i).data, q_);
     SideQueue panel_queue(q_, true);
     std::optional<SideQueue> soon_queue;
-    if (soon_pays() && blocks_.size() > 2) soon_queue.emplace(q_, true);
+    if (blocks_.soon()) soon_queue.emplace(q_, true);
     Queue& panels = panel_queue;
     panels_ = &panels;
 
@@ -231,15 +229,6 @@ class NativeLu {
       panel(next, place_of(i + 1), panels, update_rest, early);
       exchange_within(next, place_of(i + 1), panels);
     }
-  }
-
-  /// Whether the columns of the block after the next are updated on a queue of their own: where that takes less time than it
-  /// delays the product of the rest.
-  bool soon_pays() const {
-    if (by_rows_) return true;
-    if constexpr (std::is_same_v<T, float>)  // a panel that is a grid waits for these products, too
-      return k_ >= soon_least_single && blocks_[0].first_shape.cluster;
-    return !single && k_ >= (is_complex<T> ? soon_least_double_complex : soon_least_double);
   }
 
   /// What the kernel's panel at K did to the rows.

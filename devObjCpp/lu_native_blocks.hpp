@@ -21,15 +21,17 @@ struct LuNativeBlock {
   Range columns;
   std::int64_t inner;
   cuda::LuPanelShape first_shape, last_shape;  // of its panels
-  bool two_parts;                              // its L and U are to be, as in LuPanelShape
+  bool two_parts = false;                      // its L and U are to be, as in LuPanelShape
+
+  void set_two_parts(bool on) { two_parts = first_shape.two_parts = last_shape.two_parts = on; }
 };
 
 /// The blocks of one matrix, from the options or else from the table, read anew for each block with the order of what is left.
 template <class T>
 class LuNativeBlocks {
  public:
-  /// Of an m x n matrix, with panels of at most `most_inner` columns beside these products.
-  LuNativeBlocks(std::int64_t m, std::int64_t n, const LuOptions& options, std::int64_t most_inner,
+  /// Of an m x n matrix, row-major meanwhile if `by_rows`, with panels of at most `most_inner` columns beside these products.
+  LuNativeBlocks(std::int64_t m, std::int64_t n, bool by_rows, const LuOptions& options, std::int64_t most_inner,
                  const LuNativeProducts<T>& products, const TuningTable& table)
       : m_(m),
         beside_(products.leave_multiprocessors()),
@@ -47,15 +49,20 @@ class LuNativeBlocks {
       if (options.block <= 0 && sizes.inner_block < sizes.block)
         width = std::min(width, blocks_.empty() ? 2 * sizes.inner_block : 2 * blocks_.back().columns.size());
       const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most_inner});
-      blocks_.push_back(block_of({j, j + width}, inner, false));
+      blocks_.push_back(block_of({j, j + width}, inner));
       widest_ = std::max(widest_, width);
       widest_panel_ = std::max(widest_panel_, inner);
     }
+    soon_ = blocks_.size() > 2 && soon_pays(k, by_rows);
     for (std::size_t i = 0; i + 1 < blocks_.size(); ++i) {
-      const std::int64_t below = m - blocks_[i].columns.end, right = n - blocks_[i + 1].columns.end;
-      blocks_[i] = block_of(blocks_[i].columns, blocks_[i].inner, products.of_two_parts(below, right, widest_));
+      const std::size_t before_rest = soon_ && i + 2 < blocks_.size() ? i + 2 : i + 1;
+      const std::int64_t below = m - blocks_[i].columns.end, right = n - blocks_[before_rest].columns.end;
+      blocks_[i].set_two_parts(products.of_two_parts(below, right, widest_));
     }
   }
+  /// Whether the columns of the block after the next are updated on a queue of their own: where that takes less time than it delays
+  /// the product of the rest.
+  bool soon() const { return soon_; }
 
   const std::vector<LuNativeBlock>& all() const { return blocks_; }
   std::size_t size() const { return blocks_.size(); }
@@ -67,8 +74,11 @@ class LuNativeBlocks {
   /// The halves of a block of more than one panel.
   std::pair<LuNativeBlock, LuNativeBlock> halves(const LuNativeBlock& block) const {
     const std::int64_t half = middle(block.columns, block.inner);
-    return {block_of({block.columns.begin, half}, block.inner, block.two_parts),
-            block_of({half, block.columns.end}, block.inner, block.two_parts)};
+    std::pair both(block_of({block.columns.begin, half}, block.inner),
+                   block_of({half, block.columns.end}, block.inner));
+    both.first.set_two_parts(block.two_parts);
+    both.second.set_two_parts(block.two_parts);
+    return both;
   }
   /// Where the right half of a block begins.
   static std::int64_t middle(Range K, std::int64_t inner) {
@@ -102,13 +112,21 @@ class LuNativeBlocks {
     return sizes;
   }
 
-  LuNativeBlock block_of(Range K, std::int64_t inner, bool two_parts) const {
-    const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
-    return {K, inner, shape_of(m_ - K.begin, two_parts), shape_of(m_ - last, two_parts), two_parts};
+  // Order from which the block after the next of a column-major matrix is updated on a queue of its own.
+  static constexpr std::int64_t soon_least_double = 5000, soon_least_double_complex = 4000, soon_least_single = 6000;
+  bool soon_pays(std::int64_t k, bool by_rows) const {
+    if (by_rows) return true;
+    if constexpr (std::is_same_v<T, float>)  // a panel that is a grid waits for these products, too
+      return k >= soon_least_single && blocks_[0].first_shape.cluster;
+    return !std::is_same_v<real_t<T>, float> && k >= (is_complex<T> ? soon_least_double_complex : soon_least_double);
   }
-  cuda::LuPanelShape shape_of(std::int64_t rows, bool two_parts) const {
+
+  LuNativeBlock block_of(Range K, std::int64_t inner) const {
+    const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
+    return {K, inner, shape_of(m_ - K.begin), shape_of(m_ - last)};
+  }
+  cuda::LuPanelShape shape_of(std::int64_t rows) const {
     cuda::LuPanelShape shape = cuda::lu_panel_shape<T>(rows, beside_);
-    shape.two_parts = two_parts;
     if (plain_) shape.boxes = false;
     return shape;
   }
@@ -116,6 +134,7 @@ class LuNativeBlocks {
   std::int64_t m_;
   bool beside_;  // products that leave multiprocessors to the panels
   bool plain_;   // products within panels: with boxes those of float are sums of three
+  bool soon_ = false;
   std::int64_t widest_ = 0, widest_panel_ = 0;
   std::vector<LuNativeBlock> blocks_;
 };
