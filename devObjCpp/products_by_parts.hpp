@@ -72,17 +72,20 @@ class ProductsByParts {
         ProductsByParts parts(
             q.workspace(std::max({bytes<T>(rows, cols, k), bytes<T>(k, free, free), bytes<T>(free, k, free)})),
             by_three);
-        parts.low_low_ = false;  // what Q multiplies does not cancel
+        parts.low_low_ = false;  // Q keeps norms: sums do not cancel
         return parts;
       }
     return ProductsByParts(nullptr, by_three);
   }
-  /// For the update of up to rows x cols by products of depth k.
+  /// For the update of up to rows x cols by products of depth k, in an LU whose solutions are refined.
   template <class T>
   static ProductsByParts for_updates(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q) {
     if constexpr (cuda_built)
-      if (pays<T>(math, rows, cols, q) && k <= cuda::gemm_by_parts_max_depth)
-        return ProductsByParts(q.workspace(bytes<T>(rows, cols, k)));
+      if (pays<T>(math, rows, cols, q) && k <= cuda::gemm_by_parts_max_depth) {
+        ProductsByParts parts(q.workspace(bytes<T>(rows, cols, k)));
+        parts.low_low_ = false;
+        return parts;
+      }
     return {};
   }
   /// For triangles of order n and so many right-hand sides.

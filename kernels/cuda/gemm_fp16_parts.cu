@@ -9,9 +9,9 @@
 //
 // small products are summed first, since the tensor cores truncate what they add: of every 64 of the depth low low, then high low and low
 // high on top of that, then, anew, high high; and these sums are added up in single precision. Errors are about half of a plain product's
-// (bench/results/h100-fp16-parts.txt), without low low too. But where sums cancel, as in an LU, what it leaves out counts, and the last bit
-// of one in four numbers. Up to a depth of 128 it is beside C's way to memory, and takes no time; beyond, it is made where it is wanted, of
-// depths above 256 of every second 64. LU does without, since its factors are of two parts themselves (two_parts.cuh).
+// (bench/results/h100-fp16-parts.txt), without low low too. But where sums cancel, as in an LU, low low counts, and so does the last bit of
+// one in four numbers. Up to a depth of 128 low low is beside C's way to memory, and takes no time; beyond, it is made where it is asked for,
+// of depths above 256 of every second 64. The native LU does without, since its factors are of two parts themselves (two_parts.cuh).
 //
 // What is not finite is left out of the parts. A row or column with a NaN has a NaN for its power of two; one with an
 // infinity is marked, and gets its infinities and NaN afterwards (infinities_kernel).

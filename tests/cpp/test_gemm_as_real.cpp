@@ -30,7 +30,7 @@ class AsReal : public Everywhere {
     } else if constexpr (cuda_built && is_complex<T>) {
       const std::int64_t used = cuda::gemm_as_real_workspace<T>(C.rows(), C.cols(), A.cols()) / 4 + 1, canary = 64;
       const Matrix<std::int32_t> workspace = upload(Dense<std::int32_t>(used + canary, 1, 0x7fc5a5a5), q());  // NaN
-      cuda::gemm_as_real<T>(op, real_t<T>(alpha), a, b, c, guarded, workspace.view().data, q());
+      cuda::gemm_as_real<T>(op, real_t<T>(alpha), a, b, c, guarded, workspace.view().data, q(), {}, low_low_);
       expect_same(download<std::int32_t>(workspace({used, used + canary}, {0, 1}), q()),
                   Dense<std::int32_t>(canary, 1, 0x7fc5a5a5), "behind the workspace");
     }
@@ -38,6 +38,7 @@ class AsReal : public Everywhere {
     expect_same(b.read("B"), B, "B");
     return c.read("C");
   }
+  bool low_low_ = true;
 };
 INSTANTIATE_TEST_SUITE_P(On, AsReal,
                          testing::Combine(testing::Values(places()[2]),
@@ -60,6 +61,22 @@ struct Exact {
     return worst;
   }
 };
+
+/// In single precision, of twice the depth as a real product.
+TEST_P(AsReal, LowPartsByEachOther) {
+  if constexpr (cuda_built)
+    if (!cuda::gemm_fp16_parts_usable()) GTEST_SKIP() << "skipped: this GPU has no such products";
+  with_complex([&]<class T>(T) {
+    for (const std::int64_t k : {64, 65, 256, 300}) {
+      const Dense<T> A = random<T>(150, k, 1), B = random<T>(k, 140, 2), C = random<T>(150, 140, 3);
+      low_low_ = true;
+      const Dense<T> with = product(A, B, C, false);
+      low_low_ = false;
+      const bool no_difference = k <= 64 || type() == Type::double_complex;
+      EXPECT_EQ(same_bits(with, product(A, B, C, false)), no_difference) << k;
+    }
+  });
+}
 
 TEST_P(AsReal, AsAccurateAsAPlainProduct) {
   with_complex([&]<class T>(T) {

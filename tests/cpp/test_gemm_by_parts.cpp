@@ -49,16 +49,22 @@ class GemmByParts : public Everywhere {
     }
   }
 
+  static bool fp16_parts_usable() {
+    if constexpr (cuda_built) return cuda::gemm_fp16_parts_usable();
+    return false;
+  }
+  /// The product by gemm_fp16_parts.
+  Dense<float> of_fp16_parts(const Dense<float>& A, const Dense<float>& B, const Dense<float>& C, bool low_low) {
+    way_ = low_low ? Way::fp16_parts : Way::without_low_low;
+    return product(A, B, C, false);
+  }
+
   /// Whether the present way leaves multiprocessors to others: spared_.
   bool spares() const { return way_ != Way::six_bf16; }
   cuda::Spared spared_;
 
  private:
   enum class Way { six_bf16, fp16_parts, without_low_low };
-  static bool fp16_parts_usable() {
-    if constexpr (cuda_built) return cuda::gemm_fp16_parts_usable();
-    return false;
-  }
   Way way_ = Way::six_bf16;
 };
 INSTANTIATE_TEST_SUITE_P(On, GemmByParts, testing::Combine(testing::Values(places()[2]), testing::Values(Type::real)),
@@ -79,6 +85,19 @@ TEST_P(GemmByParts, AsAccurateAsAPlainProduct) {
       EXPECT_LE(ours, 2 * strict + 2 * eps<float>) << shape_name(m, n) << " depth " << k;
     }
   });
+}
+
+/// Low parts are multiplied by each other up to a depth of 128 in any case, and beyond where that is asked for. Where one operand has
+/// none, it makes no difference.
+TEST_P(GemmByParts, LowPartsByEachOther) {
+  if (!fp16_parts_usable()) GTEST_SKIP() << "skipped: this GPU has no such products";
+  for (const std::int64_t k : {64, 128, 129, 256, 257, 512}) {
+    const std::int64_t m = 192, n = 160;
+    const Dense<float> A = random<float>(m, k, 1), B = random<float>(k, n, 2), C = random<float>(m, n, 3);
+    EXPECT_EQ(same_bits(of_fp16_parts(A, B, C, true), of_fp16_parts(A, B, C, false)), k <= 128) << k;
+    const auto short_A = Dense<float>::from(m, k, [&](auto i, auto j) { return std::round(A(i, j) * 512) / 512; });
+    expect_same(of_fp16_parts(short_A, B, C, true), of_fp16_parts(short_A, B, C, false), std::to_string(k));
+  }
 }
 
 TEST_P(GemmByParts, TransposedOperandsAndBothSigns) {
