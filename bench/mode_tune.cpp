@@ -1,5 +1,5 @@
 // tune: the fastest block sizes and methods of getrf, geqrf and ormqr on square matrices, as a table for
-// devObjCpp/tuning.
+// DEVOBJ_TUNING or devObjCpp/tuning.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -186,8 +186,10 @@ int run_tune(const Options& o, Queue& q) {
   if (!out) report.failure("cannot write " + file);
   report.line("");
   report.line(table.str());
-  report.line(
-      std::string("The table is in ").append(file).append("; programs use it with DEVOBJ_TUNING=").append(file));
+  report.line(std::string("The table is in ")
+                  .append(file)
+                  .append("; programs use it with DEVOBJ_TUNING=")
+                  .append(std::filesystem::absolute(file).string()));
   return report.exit_code();
 }
 

@@ -254,8 +254,7 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   mixed->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
   mixed->add_option("--nrhs", o.nrhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
 
-  CLI::App* tune =
-      app.add_subcommand("tune", "The fastest methods and block sizes here, as a table for devObjCpp/tuning");
+  CLI::App* tune = app.add_subcommand("tune", "The fastest methods and block sizes here, as a table for DEVOBJ_TUNING");
   add_common(tune, o);
   add(tune, "--type", "types, of s, d, c, z; default all", [&o](Words w) { o.types = parse_types(w); });
   add_sizes(tune, o, "500 to 20000 on a GPU, 500,1000,2000,4000 without");

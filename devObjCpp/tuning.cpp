@@ -60,35 +60,52 @@ const Line* last(const Line* begin, const Line* end, Fits fits) {
   return found;
 }
 
-/// A table with the lines of a file behind its own.
-struct Extended {
-  std::vector<BlockLine> blocks;
-  std::vector<MethodLine> methods;
-  TuningTable table;
-
-  Extended(const TuningTable& compiled_in, const TuningLines& file, bool on_cuda)
-      : blocks(compiled_in.blocks_begin, compiled_in.blocks_end),
-        methods(compiled_in.methods_begin, compiled_in.methods_end),
-        table(compiled_in) {
-    for (const BlockLine& line : file.blocks)
-      if (on_cuda || line.routine == Tuned::lu || line.sizes.block <= qr_block_max) blocks.push_back(line);
-    for (const MethodLine& line : file.methods)
-      if (line.method != (on_cuda ? Method::lapack : Method::native)) methods.push_back(line);
-    table.blocks_begin = blocks.data();
-    table.blocks_end = blocks.data() + blocks.size();
-    table.methods_begin = methods.data();
-    table.methods_end = methods.data() + methods.size();
-  }
-  Extended(const Extended&) = delete;
-};
-
 const TuningTable& compiled_in(int device) {
   if constexpr (cuda_built)
     if (device >= 0) {
       const cuda::Properties p = cuda::properties(device);
       return tuning_of_gpu(p.name, p.capability);
     }
-  return tuning_of_host();
+  return host_table;
+}
+
+/// A device's table, which has the lines of a file behind those that are compiled in; -1 is the host.
+class Extended {
+ public:
+  Extended(int device, const TuningLines& file) : table_(compiled_in(device)) {
+    const bool on_cuda = device >= 0;
+    blocks_.assign(table_.blocks_begin, table_.blocks_end);
+    methods_.assign(table_.methods_begin, table_.methods_end);
+    const std::size_t before = blocks_.size() + methods_.size();
+    for (const BlockLine& line : file.blocks)
+      if (on_cuda || line.routine == Tuned::lu || line.sizes.block <= qr_block_max) blocks_.push_back(line);
+    for (const MethodLine& line : file.methods)
+      if (line.method != (on_cuda ? Method::lapack : Method::native)) methods_.push_back(line);
+    taken_ = blocks_.size() + methods_.size() - before;
+    table_.blocks_begin = blocks_.data();
+    table_.blocks_end = blocks_.data() + blocks_.size();
+    table_.methods_begin = methods_.data();
+    table_.methods_end = methods_.data() + methods_.size();
+  }
+  Extended(const Extended&) = delete;
+  const TuningTable& table() const { return table_; }
+  /// Lines of the file, without those of what the device does not have.
+  std::size_t taken() const { return taken_; }
+
+ private:
+  TuningTable table_;
+  std::vector<BlockLine> blocks_;
+  std::vector<MethodLine> methods_;
+  std::size_t taken_;
+};
+
+/// Made once for each device.
+const Extended& table_of(int device) {
+  static std::mutex mutex;
+  static std::map<int, Extended> known;
+  std::lock_guard lock(mutex);
+  const auto found = known.find(device);
+  return found != known.end() ? found->second : known.try_emplace(device, device, environment().tuning).first->second;
 }
 
 }  // namespace
@@ -120,29 +137,18 @@ const TuningTable& tuning_of_host() {
 }
 
 const TuningTable& tuning_of(const Queue& q) {
-  const TuningLines& file = environment().tuning;
-  if (!q.on_cuda() && file.file.empty()) return host_table;
-  static std::mutex mutex;
-  static std::map<int, const TuningTable*> known;  // of each device; -1: the host
-  std::lock_guard lock(mutex);
-  const int device = q.on_cuda() ? q.device() : -1;
-  const TuningTable*& table = known[device];
-  if (table == nullptr) {
-    table = &compiled_in(device);
-    if (!file.file.empty()) {
-      static std::map<int, Extended> extended;
-      table = &extended.try_emplace(device, *table, file, q.on_cuda()).first->second.table;
-    }
-  }
-  return *table;
+  return table_of(q.on_cuda() ? q.device() : -1).table();
 }
 
 std::string tuning_info(int device) {
-  const TuningTable& table = compiled_in(device);
+  const Extended& extended = table_of(device);
+  const TuningTable& table = extended.table();
   std::string text = std::string("tuning: table ").append(table.name);
   if (device >= 0 && table.capability == 0) text.append(", which is for any GPU and not measured");
   if (const TuningLines& file = environment().tuning; !file.file.empty())
     text.append(", and ")
+        .append(std::to_string(extended.taken()))
+        .append(" of ")
         .append(std::to_string(file.blocks.size() + file.methods.size()))
         .append(" lines of ")
         .append(file.file)

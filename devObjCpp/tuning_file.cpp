@@ -14,6 +14,9 @@
 namespace devobj {
 namespace {
 
+// Columns of LU's blocks at most: far more than any matrix gains from.
+constexpr std::int64_t lu_block_max = 65536;
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r";
   const std::size_t begin = text.find_first_not_of(blanks);
@@ -108,9 +111,8 @@ BlockLine block_line(const Line& line) {
           ? line.method(1, {Method::hybrid, Method::native, Method::block_householder, Method::givens})
           : line.method(1, {Method::hybrid});
   const bool wide = method == Method::native || routine == Tuned::qr_apply;
-  const std::int64_t block = routine == Tuned::lu
-                                 ? line.number(4, "block", 1)
-                                 : line.number(4, "block", 1, wide ? qr_native_block_max : qr_block_max);
+  const std::int64_t most = routine == Tuned::lu ? lu_block_max : wide ? qr_native_block_max : qr_block_max;
+  const std::int64_t block = line.number(4, "block", 1, most);
   const bool halves = routine == Tuned::lu && method == Method::native;
   const std::int64_t inner_block = line.number(5, "inner_block", 0, halves ? block : 0);
   return {routine, method, line.types(2), line.number(3, "from", 0), {block, inner_block}};

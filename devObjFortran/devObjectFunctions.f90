@@ -277,7 +277,7 @@ contains
     end select
   end function backend_dv
 
-  !> Some lines of text on backend, device, BLAS and CPU, and why this backend was chosen.
+  !> Some lines of text on backend, device, BLAS, CPU and table of block sizes, and why this backend was chosen.
   function devobj_info() result(text)
     character(:), allocatable :: text
 

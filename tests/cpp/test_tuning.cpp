@@ -1,6 +1,8 @@
 // The tables of methods and block sizes: which GPU gets which, that every table is one, and how it is read.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -33,7 +35,7 @@ TEST(Tuning, AGpuIsFoundByNameThenByCapability) {
     EXPECT_EQ(tuning_of_gpu(name, capability).name, "gpu") << name;
   EXPECT_EQ(tuning_of_host().name, "host");
   Queue host(Backend::host);
-  EXPECT_EQ(&tuning_of(host), &tuning_of_host());
+  EXPECT_EQ(tuning_of(host).name, "host");
 }
 
 /// Every table says something for every routine, type and size, and nothing that the routines refuse.
@@ -92,7 +94,30 @@ TEST(Tuning, TheLastLineThatFitsCounts) {
   EXPECT_EQ(table.method(Tuned::lu, 'd', 10), Method::hybrid);
 }
 
-TEST(Tuning, AFileHasTheFormOfTheCompiledInTables) {
+void expect_same_lines(const BlockLine& line, const BlockLine& expected) {
+  EXPECT_EQ(line.routine, expected.routine);
+  EXPECT_EQ(line.method, expected.method);
+  EXPECT_EQ(line.types, expected.types);
+  EXPECT_EQ(line.from, expected.from);
+  EXPECT_EQ(line.sizes.block, expected.sizes.block);
+  EXPECT_EQ(line.sizes.inner_block, expected.sizes.inner_block);
+}
+void expect_same_lines(const MethodLine& line, const MethodLine& expected) {
+  EXPECT_EQ(line.routine, expected.routine);
+  EXPECT_EQ(line.types, expected.types);
+  EXPECT_EQ(line.from, expected.from);
+  EXPECT_EQ(line.method, expected.method);
+}
+template <class Line>
+void expect_same_lines(const std::vector<Line>& lines, const Line* begin, const Line* end) {
+  ASSERT_EQ(static_cast<std::ptrdiff_t>(lines.size()), end - begin);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    SCOPED_TRACE("line " + std::to_string(i));
+    expect_same_lines(lines[i], begin[i]);
+  }
+}
+
+TEST(Tuning, LinesOfAFile) {
   std::istringstream in(
       "// a machine\n"
       "METHOD(lu, ds, 0, hybrid)\r\n"
@@ -105,28 +130,25 @@ TEST(Tuning, AFileHasTheFormOfTheCompiledInTables) {
       "BLOCK(qr_apply, hybrid, sz, 3, 512, 0)");
   const TuningLines lines = read_tuning(in, "table.inc");
   EXPECT_EQ(lines.file, "table.inc");
-  ASSERT_EQ(lines.methods.size(), 2u);
-  EXPECT_EQ(lines.methods[0].routine, Tuned::lu);
-  EXPECT_EQ(lines.methods[0].types, "sd");
-  EXPECT_EQ(lines.methods[0].from, 0);
-  EXPECT_EQ(lines.methods[0].method, Method::hybrid);
-  EXPECT_EQ(lines.methods[1].routine, Tuned::qr);
-  EXPECT_EQ(lines.methods[1].types, "sdcz");
-  EXPECT_EQ(lines.methods[1].from, 700);
-  EXPECT_EQ(lines.methods[1].method, Method::native);
+  const std::vector<MethodLine> methods = {{Tuned::lu, "sd", 0, Method::hybrid},
+                                           {Tuned::qr, "sdcz", 700, Method::native}};
   const std::vector<BlockLine> blocks = {{Tuned::lu, Method::native, "z", 5001, {128, 64}},
                                          {Tuned::lu, Method::hybrid, "sdcz", 0, {4096, 0}},
                                          {Tuned::qr, Method::native, "c", 1, {768, 0}},
                                          {Tuned::qr, Method::givens, "d", 2, {256, 0}},
                                          {Tuned::qr_apply, Method::hybrid, "sz", 3, {512, 0}}};
-  ASSERT_EQ(lines.blocks.size(), blocks.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    EXPECT_EQ(lines.blocks[i].routine, blocks[i].routine) << i;
-    EXPECT_EQ(lines.blocks[i].method, blocks[i].method) << i;
-    EXPECT_EQ(lines.blocks[i].types, blocks[i].types) << i;
-    EXPECT_EQ(lines.blocks[i].from, blocks[i].from) << i;
-    EXPECT_EQ(lines.blocks[i].sizes.block, blocks[i].sizes.block) << i;
-    EXPECT_EQ(lines.blocks[i].sizes.inner_block, blocks[i].sizes.inner_block) << i;
+  expect_same_lines(lines.methods, methods.data(), methods.data() + methods.size());
+  expect_same_lines(lines.blocks, blocks.data(), blocks.data() + blocks.size());
+}
+
+TEST(Tuning, TheCompiledInTablesAreReadAsFiles) {
+  const std::filesystem::path folder =
+      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "devObjCpp" / "tuning";
+  for (const TuningTable& table : tables()) {
+    SCOPED_TRACE(table.name);
+    const TuningLines lines = read_tuning((folder / std::string(table.name).append(".inc")).string());
+    expect_same_lines(lines.blocks, table.blocks_begin, table.blocks_end);
+    expect_same_lines(lines.methods, table.methods_begin, table.methods_end);
   }
 }
 
@@ -163,9 +185,10 @@ TEST(Tuning, WhatIsWrongInAFileIsNamed) {
         {"BLOCK(qr_apply, native, s, 0, 64, 0)", "method is 'native', must be one of: hybrid"},
         {"BLOCK(lu, native, s, -1, 64, 0)", "from is '-1', must be a number from 0"},
         {"BLOCK(lu, native, s, 1e3, 64, 0)", "from is '1e3', must be a number from 0"},
-        {"BLOCK(lu, native, s, 0, 0, 0)", "block is '0', must be a number from 1"},
+        {"BLOCK(lu, native, s, 0, 0, 0)", "block is '0', must be a number from 1 to 65536"},
         {"BLOCK(lu, native, s, 0, 99999999999999999999, 0)",
-         "block is '99999999999999999999', must be a number from 1"},
+         "block is '99999999999999999999', must be a number from 1 to 65536"},
+        {"BLOCK(lu, hybrid, s, 0, 65537, 0)", "block is '65537', must be a number from 1 to 65536"},
         {"BLOCK(lu, native, s, 0, 64, 65)", "inner_block is '65', must be a number from 0 to 64"},
         {"BLOCK(lu, hybrid, s, 0, 64, 32)", "inner_block is '32', must be a number from 0 to 0"},
         {"BLOCK(qr, native, s, 0, 769, 0)", "block is '769', must be a number from 1 to 768"},
