@@ -5,7 +5,8 @@ the one of the same routine, type, shape, method and peer.
     measure_native.py build/release/devobj-bench bench/results/h200-16cores [--parts lu,qr,mixed] [--method native] [--up-to N] [-- OPTION...]
 
 writes PREFIX-lu-METHOD.csv, PREFIX-qr-METHOD.csv and PREFIX-mixed.csv. Matrices of more than N columns are left out
-with --up-to. What follows `--` goes to devobj-bench.
+with --up-to. What follows `--` goes to devobj-bench. A call of devobj-bench that fails, or finds a wrong result, leaves
+the files as they are.
 """
 import argparse
 import csv
@@ -18,15 +19,20 @@ SIZES = [500, 777, 1000, 1537, 2000, 3000, 4000, 6000, 6143, 8000, 10000, 12345,
 TALL = [500, 1000, 2000, 4000, 6000, 8000, 10000, 16000]  # columns, with twice as many rows
 LARGEST = {"lu": {"s": 40000, "d": 40000, "c": 30000, "z": 30000}, "qr": {"s": 40000, "d": 30000, "c": 20000, "z": 20000}}
 TALL_AND_SKINNY = [("sd", 1000000, 32), ("sd", 100000, 128), ("sd", 20000, 1000), ("cz", 4000, 1000), ("cz", 8000, 1000)]
-MIXED = [1000, 2000, 4000, 6000, 8000, 10000, 12000, 16000, 20000]
+MIXED = [  # routine, types, method, columns
+    ("gesv", "d,z", "auto", [1000, 2000, 4000, 6000, 8000, 10000, 12000, 16000, 20000, 30000]),
+    ("gesv", "z", "randomized", [1000, 2000, 4000, 6000, 8000, 10000, 12000, 16000, 20000]),
+    ("gels", "d", "auto", [1000, 2000, 4000, 5000, 10000, 20000, 30000]),
+]
 KEY = ["backend", "routine", "type", "m", "n", "method", "peer"]
 
 
 def calls(part, method, most):
     """The options of each call of devobj-bench."""
     if part == "mixed":
-        sizes = [n for n in MIXED if n <= most]
-        return [["mixed", "--type", "d,z", "--sizes", ",".join(map(str, sizes))]] if sizes else []
+        made = [["mixed", "--routine", routine, "--type", types, "--method", name, "--sizes", ",".join(str(n) for n in sizes if n <= most)]
+                for routine, types, name, sizes in MIXED]
+        return [call for call in made if call[-1]]
     made = []
     for letter in "sdcz":
         shapes = [(n, n) for n in SIZES if n <= LARGEST[part][letter]] + [(2 * n, n) for n in TALL]
@@ -78,13 +84,14 @@ def main():
 
     failed = False
     for part in a.parts.split(","):
-        with tempfile.TemporaryDirectory() as folder:
-            new = pathlib.Path(folder) / "new.csv"
-            for call in calls(part, a.method, a.up_to):
-                failed |= subprocess.run([a.program, *call, "--csv", new, *options]).returncode != 0
-            if new.exists():
-                name = part if part == "mixed" else f"{part}-{a.method}"
-                merge(new, pathlib.Path(f"{a.prefix}-{name}.csv"))
+        name = part if part == "mixed" else f"{part}-{a.method}"
+        for call in calls(part, a.method, a.up_to):
+            with tempfile.TemporaryDirectory() as folder:
+                new = pathlib.Path(folder) / "new.csv"
+                if subprocess.run([a.program, *call, "--csv", new, *options]).returncode == 0:
+                    merge(new, pathlib.Path(f"{a.prefix}-{name}.csv"))
+                else:
+                    failed = True
     return 1 if failed else 0
 
 
