@@ -85,6 +85,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   // Of a panel of several strips each one but the last is applied to the next panel's columns while the one after it is factored.
   std::int64_t applied = 0;  // columns of these strips
   Event applied_to_next;
+  Event triangle_made;  // in `triangles`: the panels have one workspace for all T
   const auto end_panel = [&](Range K, std::int64_t done) {
     const Range next = panel_after(K);
     applied = 0;
@@ -105,20 +106,21 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     const Range next = panel_after(K), rest{next.end, n}, below{K.begin, m};
     const View<T> V = panels.V(turn, K.begin, K.size()), Tri = panels.Tri(turn, K.size());
     // T, beside `next` where that can do without
-    const bool by_strips = panels.applies_strips(K, next.size(), q);
+    const bool by_strips = panels.applies_strips(K, next.size(), q), one_strip = panels.is_one_strip(K, q);
     Event has_triangle;
-    if (by_strips && !panels.is_one_strip(K, q)) {
+    if (by_strips && !one_strip) {
       triangles.wait_for(first.record(false));
       panels.make_triangle(turn, K, triangles);
-      has_triangle = triangles.record(false);
-    } else {
+      has_triangle = triangle_made = triangles.record(false);
+    } else if (!one_strip) {
+      first.wait_for(triangle_made);  // (there is one where panels become wider again)
       panels.make_triangle(turn, K, first);
     }
     // V T, beside `next`
     const bool with_VTri = VTri_pays<T>(below.size(), rest.size());
     View<T> VTri;
     if (with_VTri) {
-      if (!by_strips || panels.is_one_strip(K, q)) triangles.wait_for(first.record(false));
+      if (!by_strips || one_strip) triangles.wait_for(first.record(false));
       VTri = panels.make_VTri(turn, K, triangles);
       has_triangle = triangles.record(false);
     }
