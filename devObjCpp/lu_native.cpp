@@ -9,8 +9,8 @@
 //          +---+-----+------+                        for the columns left of K, or that at the end for all blocks
 //
 // Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
-// does not wait for the product of the rest (not of all types: LuNativeBlocks::soon). Where that product is by gemm_residues these columns are
-// its first part.
+// does not wait for the product of the rest (not of all types: LuNativeBlocks::soon). Where that product is by gemm_residues
+// these columns are its first part.
 //
 // `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
 // waits for that; the same holds behind gemm_three_tf32.
@@ -70,6 +70,7 @@ class NativeLu {
                 by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max, products_,
                 tuning_of(q)) {
     products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest());
+    blocks_.set_two_parts(products_);
     if (products_.wants_copy()) aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
@@ -394,7 +395,7 @@ class NativeLu {
   const bool by_rows_;
   const std::int64_t solve_rows_;  // of L11 at once
   LuNativeProducts<T> products_;
-  const LuNativeBlocks<T> blocks_;
+  LuNativeBlocks<T> blocks_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
   bool panels_stay_ = false;  // in the present step
   bool left_at_end_ = false;  // columns left of a block are exchanged at the end

@@ -34,6 +34,7 @@ class LuNativeBlocks {
   LuNativeBlocks(std::int64_t m, std::int64_t n, bool by_rows, const LuOptions& options, std::int64_t most_inner,
                  const LuNativeProducts<T>& products, const TuningTable& table)
       : m_(m),
+        n_(n),
         beside_(products.leave_multiprocessors()),
         plain_(std::is_same_v<T, float> && strict_math(options.math)) {
     const std::int64_t k = std::min(m, n);
@@ -54,10 +55,13 @@ class LuNativeBlocks {
       widest_panel_ = std::max(widest_panel_, inner);
     }
     soon_ = blocks_.size() > 2 && soon_pays(k, by_rows);
+  }
+  /// L and U of a block are of two parts if the products of the rest are, which have been chosen.
+  void set_two_parts(const LuNativeProducts<T>& products) {
     for (std::size_t i = 0; i + 1 < blocks_.size(); ++i) {
       const std::size_t before_rest = soon_ && i + 2 < blocks_.size() ? i + 2 : i + 1;
-      const std::int64_t below = m - blocks_[i].columns.end, right = n - blocks_[before_rest].columns.end;
-      blocks_[i].set_two_parts(products.of_two_parts(below, right, widest_));
+      const std::int64_t below = m_ - blocks_[i].columns.end, right = n_ - blocks_[before_rest].columns.end;
+      blocks_[i].set_two_parts(products.of_two_parts(below, right));
     }
   }
   /// Whether the columns of the block after the next are updated on a queue of their own: where that takes less time than it delays
@@ -131,7 +135,7 @@ class LuNativeBlocks {
     return shape;
   }
 
-  std::int64_t m_;
+  std::int64_t m_, n_;
   bool beside_;  // products that leave multiprocessors to the panels
   bool plain_;   // products within panels: with boxes those of float are sums of three
   bool soon_ = false;

@@ -57,13 +57,6 @@ class LuNativeProducts {
   /// Whether those of blocks in so many columns are below the rate that the table of blocks is made for.
   bool slow(std::int64_t columns) const { return slow_ && columns >= least; }
 
-  /// Whether the update of a rest of this size, by blocks of up to `widest` columns, is by products of two parts, so that L and U are better
-  /// of two parts themselves.
-  bool of_two_parts(std::int64_t rows, std::int64_t cols, std::int64_t widest) const {
-    return single && leave_ && std::min(rows, cols) >= least &&
-           (is_complex<T> || widest <= cuda::gemm_by_parts_max_depth);
-  }
-
   /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest block.
   void choose(std::int64_t rest, std::int64_t depth) {
     const std::int64_t k = std::min(A_.rows, A_.cols);
@@ -112,10 +105,12 @@ class LuNativeProducts {
     spared_ = {more ? 2 * panel_multiprocessors : panel_multiprocessors, places, counts};
   }
 
-  /// Whether the product that updates the rest, C as it lies, takes displaced rows.
-  bool takes_displaced(View<T> C) const {
-    return std::is_same_v<T, float> && leave_ && by_parts_ && std::min(C.rows, C.cols) >= least;
+  /// Whether the product that updates a rest of this size is of two parts, so that L and U are better of two parts themselves.
+  bool of_two_parts(std::int64_t rows, std::int64_t cols) const {
+    return single && leave_ && by_parts_ && std::min(rows, cols) >= least;
   }
+  /// Whether it takes displaced rows, of C as it lies.
+  bool takes_displaced(View<T> C) const { return std::is_same_v<T, float> && of_two_parts(C.rows, C.cols); }
 
   /// Whether the product that updates the rest, C as it lies, of this depth, can have that of so many first columns there first, by
   /// subtract's `first`.
@@ -157,12 +152,13 @@ class LuNativeProducts {
       if (of_rest && overlapped_ && side >= overlapped_least)
         return cuda::gemm_complex_overlapped(-1, A, B, C, q, spared);
     }
-    if (of_rest && by_parts_ && side >= least) {  // (L and U are of two parts: of_two_parts)
+    if (of_rest && by_parts_ && side >= least) {
+      constexpr bool low_low = false;  // L and U are of two parts themselves: of_two_parts
       if constexpr (std::is_same_v<T, float>)
         return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, displaced,
-                                   false);
+                                   low_low);
       else if constexpr (is_complex<T>)
-        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, false);
+        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, low_low);
     }
     if (displaced.from != nullptr) fail(Status::internal_error, "getrf: a product that takes no displaced rows");
     if constexpr (std::is_same_v<T, double>)

@@ -80,10 +80,8 @@ class Line {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     const bool ok = error == std::errc() && end == word.data() + word.size() && value >= least && value <= most;
-    if (most == std::numeric_limits<std::int64_t>::max())
-      check(ok, what, " is '", word, "', must be a number from ", least);
-    else
-      check(ok, what, " is '", word, "', must be a number from ", least, " to ", most);
+    const bool limited = most < std::numeric_limits<std::int64_t>::max();
+    check(ok, what, " is '", word, "', must be a number from ", least, limited ? " to " + std::to_string(most) : "");
     return value;
   }
 
