@@ -177,7 +177,21 @@ void stream_destroy(void* stream) noexcept {
 void stream_wait(void* stream, const char* origin) { check(cudaStreamSynchronize(as_stream(stream)), origin); }
 void check_launch(const char* name) { check(cudaGetLastError(), name); }
 
+/// While it exists, the thread may take memory and make streams and handles during a capture, and the capture goes on.
+class DuringCapture {
+ public:
+  DuringCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~DuringCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  DuringCapture(const DuringCapture&) = delete;
+  DuringCapture& operator=(const DuringCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+// (A handle whose making fails leaves an error in cuBLAS, which some later call of it would report as its own.)
 void* blas_create(void* stream) {
+  const DuringCapture relaxed;
   cublasHandle_t handle = nullptr;
   cublasStatus_t status = cublasCreate(&handle);
   if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetStream(handle, as_stream(stream));
@@ -189,6 +203,7 @@ void* blas_create(void* stream) {
 void blas_destroy(void* handle) noexcept { cublasDestroy(static_cast<cublasHandle_t>(handle)); }
 
 void* sparse_create(void* stream) {
+  const DuringCapture relaxed;
   cusparseHandle_t handle = nullptr;
   cusparseStatus_t status = cusparseCreate(&handle);
   if (status == CUSPARSE_STATUS_SUCCESS) status = cusparseSetStream(handle, as_stream(stream));
@@ -249,9 +264,8 @@ void* allocate_outside_graphs(std::size_t bytes, int device, void* stream) noexc
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(as_stream(stream), &status) != cudaSuccess) cudaGetLastError();
   if (status == cudaStreamCaptureStatusNone) return allocate(bytes, device, stream);
-  // through a stream that is not captured: in relaxed mode a thread may make one, and wait for it, during a capture
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  cudaThreadExchangeStreamCaptureMode(&mode);
+  // through a stream that is not captured
+  const DuringCapture relaxed;
   void* pointer = nullptr;
   cudaStream_t other = nullptr;
   if (cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking) == cudaSuccess) {
@@ -260,7 +274,6 @@ void* allocate_outside_graphs(std::size_t bytes, int device, void* stream) noexc
     cudaStreamDestroy(other);
   }
   cudaGetLastError();
-  cudaThreadExchangeStreamCaptureMode(&mode);
   return pointer;
 }
 void release(void* pointer, void* stream) noexcept {

@@ -204,6 +204,70 @@ TEST_P(Capture, NativeLuOfALargeMatrixIsReplayed) {
   });
 }
 
+/// A queue's first use of cuBLAS in a capture: its handle is made there.
+TEST_P(Capture, AHandleIsMadeInACapture) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = 200, nrhs = 30;
+    Dense<T> a = random<T>(n, n, 21);
+    for (std::int64_t i = 0; i < n; ++i) a(i, i) += T(8);
+    Matrix<T> A = upload(a, q()), B = upload(random<T>(n, nrhs, 22), q()), C(n, nrhs, q()), X(n, nrhs, q());
+    copy<T>(B, X, q());
+    const auto work = [&](View<T> to, Queue& queue) {
+      trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, 1, A, to, queue);
+      gemm<T>(Op::NoTrans, Op::NoTrans, 1, A, to, 0, C, queue);
+    };
+    work(X, q());  // the kernels are loaded
+    const Dense<T> solution = download<T>(X, q()), product = download<T>(C, q());
+    Queue cold(Backend::cuda);
+    const auto of_cold = static_cast<cudaStream_t>(cold.stream());
+    ASSERT_CUDA(cudaStreamBeginCapture(of_cold, cudaStreamCaptureModeThreadLocal));
+    work(B, cold);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    ASSERT_CUDA(cudaStreamEndCapture(of_cold, &graph));
+    ASSERT_CUDA(cudaGraphInstantiate(&ready, graph, 0));
+    ASSERT_CUDA(cudaGraphDestroy(graph));
+    laset<T>(Uplo::General, 7, 7, C, q());
+    q().wait();
+    ASSERT_CUDA(cudaGraphLaunch(ready, of_cold));
+    cold.wait();
+    expect_same(download<T>(B, q()), solution, "the graph's solution");
+    expect_same(download<T>(C, q()), product, "the graph's product");
+    ASSERT_CUDA(cudaGraphExecDestroy(ready));
+  });
+}
+
+/// getrs with one right-hand side, a few and many, by whole triangles and by halves: a graph gives the same bits as calls.
+TEST_P(Capture, SolvesWithFactorsAreReplayed) {
+  with_type([&]<class T>(T) {
+    using Size = std::pair<std::int64_t, std::int64_t>;
+    for (const auto [n, nrhs] : {Size{60, 3}, Size{500, 1}, Size{500, 500}, Size{2500, 20}, Size{2500, 1400}}) {
+      SCOPED_TRACE(std::to_string(n) + " rows, " + std::to_string(nrhs) + " right-hand sides");
+      Matrix<T> A = upload(random<T>(n, n, 11), q()), B(n, nrhs, q()), X(n, nrhs, q());
+      Matrix<std::int32_t> ipiv(n, 1, q()), info(1, 1, q());
+      getrf<T>(A, ipiv, info.view(), q(), {Method::native});
+      for (const Op op : {Op::NoTrans, Op::ConjTrans}) {
+        auto work = [&] {
+          copy<T>(B, X, q());
+          getrs<T>(op, A, ipiv, X, q());
+        };
+        to_device<T>({random<T>(n, nrhs, 12).data(), n, nrhs, n}, B, q());
+        cudaGraphExec_t graph = warm_capture(work);
+        ASSERT_NE(graph, nullptr) << "a warm getrs cannot be captured";
+        for (const std::uint32_t seed : {13u, 14u}) {
+          to_device<T>({random<T>(n, nrhs, seed).data(), n, nrhs, n}, B, q());
+          work();
+          const Dense<T> expected = download<T>(X, q());
+          laset<T>(Uplo::General, 7, 7, X, q());
+          ASSERT_CUDA(cudaGraphLaunch(graph, stream()));
+          expect_same(download<T>(X, q()), expected, "the graph's solution");
+        }
+        ASSERT_CUDA(cudaGraphExecDestroy(graph));
+      }
+    }
+  });
+}
+
 __global__ void add_one(double* x, int n) {
   if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n) x[i] += 1;
 }
