@@ -36,7 +36,7 @@ void measure(char type, std::int64_t m, std::int64_t n, int reps, Queue& q) {
   cuda::fill_bytes(info.view().data, 0, sizeof(std::int32_t), q.stream());
   const Storage workspace(cuda::lu_panel_workspace<T>(n), q);
   const cuda::RowExchange exchange{lists.view().data, lists.view().data + n, n};
-  const cuda::LuPanelShape chosen = cuda::lu_panel_shape<T>(m);
+  const cuda::LuPanelShape chosen = cuda::lu_panel_shape<T>(m, n);
   auto time = [&](cuda::LuPanelShape shape) {
     std::vector<double> us;
     for (int r = -1; r < reps; ++r) {
@@ -57,8 +57,8 @@ void measure(char type, std::int64_t m, std::int64_t n, int reps, Queue& q) {
                     ? "  <- chosen"
                     : "");
   };
-  for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) time(shape);
-  const cuda::LuPanelShape beside = cuda::lu_panel_shape<T>(m, true);  // products
+  for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m, n)) time(shape);
+  const cuda::LuPanelShape beside = cuda::lu_panel_shape<T>(m, n, true);  // products
   if (beside.blocks != chosen.blocks) time(beside);
 
   if (n > cuda::exchange_solve_rows<T>(q) || n == m) return;

@@ -417,7 +417,7 @@ bool lu_native_possible(std::int64_t m, const Queue& q) {
   if constexpr (cuda_built)
     if (q.on_cuda()) {
       cuda::DeviceScope scope(q.device());
-      return cuda::lu_panel_shape<T>(m).blocks > 0;
+      return cuda::lu_panel_shape<T>(m, cuda::lu_panel_max).blocks > 0;
     }
   return false;
 }

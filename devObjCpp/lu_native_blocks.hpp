@@ -127,10 +127,10 @@ class LuNativeBlocks {
 
   LuNativeBlock block_of(Range K, std::int64_t inner) const {
     const std::int64_t last = K.begin + (K.size() - 1) / inner * inner;
-    return {K, inner, shape_of(m_ - K.begin), shape_of(m_ - last)};
+    return {K, inner, shape_of(m_ - K.begin, std::min(inner, K.size())), shape_of(m_ - last, K.end - last)};
   }
-  cuda::LuPanelShape shape_of(std::int64_t rows) const {
-    cuda::LuPanelShape shape = cuda::lu_panel_shape<T>(rows, beside_);
+  cuda::LuPanelShape shape_of(std::int64_t rows, std::int64_t cols) const {
+    cuda::LuPanelShape shape = cuda::lu_panel_shape<T>(rows, cols, beside_);
     if (plain_) shape.boxes = false;
     return shape;
   }

@@ -33,12 +33,12 @@ struct LuPanelShape {
   bool padded = false;
 };
 
-/// All shapes for a panel of m rows, and the one to take, alone or beside products that leave the multiprocessors of one
+/// All shapes for a panel of m rows and n columns, and the one to take, alone or beside products that leave the multiprocessors of one
 /// panel to the next; blocks == 0 if there is none (m too large for the GPU).
 template <class T>
-std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m);
+std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n);
 template <class T>
-LuPanelShape lu_panel_shape(std::int64_t m, bool beside_products = false);
+LuPanelShape lu_panel_shape(std::int64_t m, std::int64_t n, bool beside_products = false);
 
 /// What a factored panel does to the rows of the other columns, for its first `rows` rows ("top", at most
 /// lu_panel_max of one panel): top row t becomes the old row source[t]; if displaced_to[t] >= 0, the old top row t goes there.

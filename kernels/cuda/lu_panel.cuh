@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/lu_panel_follow.cuh"
 #include "kernels/cuda/lu_panel_grid_link.cuh"
 #include "kernels/cuda/lu_panel_kernel.cuh"
 #include "kernels/cuda/shared_memory.hpp"
@@ -50,6 +51,34 @@ View<real_e<E>> as_numbers(const Block<E>& A) {
   return {reinterpret_cast<real_e<E>*>(A.data), A.rows * parts, A.cols, A.ld * parts};
 }
 
+/// Blocks of so many threads, with `bytes` of dynamic shared memory each.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const LuPanelShape& shape, int threads, std::size_t bytes,
+            const Start* start, Queue& q, const Arguments&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream_of(q);
+  cudaLaunchAttribute attributes[3]{};
+  config.attrs = attributes;
+  auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
+    attributes[config.numAttrs].id = id;
+    return attributes[config.numAttrs++].val;
+  };
+  if (shape.blocks > 1 && shape.cluster) {
+    if (shape.blocks > 8)
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "lu_panel");
+    add(cudaLaunchAttributeClusterDimension).clusterDim = {static_cast<unsigned>(shape.blocks), 1, 1};
+  } else if (shape.blocks > 1) {
+    add(cudaLaunchAttributeCooperative).cooperative = 1;
+  }
+  if (shape.early) attributes[config.numAttrs++] = launch_early();
+  if (start != nullptr)
+    add(cudaLaunchAttributeLaunchCompletionEvent).launchCompletionEvent = {static_cast<cudaEvent_t>(start->event()), 0};
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), "lu_panel");
+}
+
 template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
 struct Launch {
   static constexpr auto kernel = lu_panel_kernel<E, W, R, T, LinkOf>;
@@ -70,34 +99,23 @@ struct Launch {
     p.keeps_L = shape.keeps_L && KeptL<E, W, R, T>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
     p.block_rows =
         even_rows<E> ? static_cast<int>(whole(ceil_div(p.A.rows, std::int64_t(shape.blocks)), updating)) : R * T;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(shape.blocks);
-    config.blockDim = dim3(T + updating);
-    config.dynamicSmemBytes = p.keeps_L ? with_L : of_rest;
-    config.stream = stream_of(q);
-    cudaLaunchAttribute attributes[3]{};
-    config.attrs = attributes;
-    auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
-      attributes[config.numAttrs].id = id;
-      return attributes[config.numAttrs++].val;
-    };
-    if (shape.blocks > 1 && shape.cluster) {
-      if (shape.blocks > 8)
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "lu_panel");
-      add(cudaLaunchAttributeClusterDimension).clusterDim = {static_cast<unsigned>(shape.blocks), 1, 1};
-    } else if (shape.blocks > 1) {
-      add(cudaLaunchAttributeCooperative).cooperative = 1;
-    }
-    if (shape.early) attributes[config.numAttrs++] = launch_early();
-    if (start != nullptr)
-      add(cudaLaunchAttributeLaunchCompletionEvent).launchCompletionEvent = {static_cast<cudaEvent_t>(start->event()),
-                                                                             0};
-    check(cudaLaunchKernelEx(&config, kernel, p, map), "lu_panel");
+    launch(kernel, shape, T + updating, p.keeps_L ? with_L : of_rest, start, q, p, map);
     shape.keeps_L = p.keeps_L;
     shape.boxes = p.boxes;
     return shape;
   }
 };
+
+/// The kernel in which one warp of a block eliminates, and four follow.
+template <class E, int most_blocks>
+LuPanelShape run_following(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
+  constexpr int W = width_of<E>(eliminated_rows);
+  constexpr auto kernel = lu_panel_follow_kernel<E, W, most_blocks>;
+  allow_shared_memory(kernel, q.device(), "lu_panel");
+  launch(kernel, shape, following_threads, sizeof(FollowMemory<E, W>), start, q, p);
+  shape.keeps_L = shape.boxes = false;
+  return shape;
+}
 
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
@@ -128,6 +146,11 @@ template <class E>
 LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
   constexpr int usual = usual_threads, few = few_threads;
   const int R = shape.rows;
+  if constexpr (can_follow<E>)
+    if (shape.threads == warp_size && p.A.cols <= followed_columns)
+      return shape.blocks == 1   ? run_following<E, 1>(p, shape, start, q)
+             : shape.blocks <= 8 ? run_following<E, 8>(p, shape, start, q)
+                                 : run_following<E, max_cluster>(p, shape, start, q);
   if (shape.blocks == 1) {
     if (shape.threads == few && R == 1) return LaunchOf<E, 1, few, BlockLink>::run(p, shape, start, q);
     if (shape.threads == usual && R == 2) return LaunchOf<E, 2, usual, BlockLink>::run(p, shape, start, q);
@@ -159,7 +182,7 @@ LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* st
 namespace devobj::cuda {
 
 template <class T>
-std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
+std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n) {
   using namespace lu;
   using E = device_t<T>;
   std::vector<LuPanelShape> shapes;
@@ -176,12 +199,20 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
     if (blocks_of(rows, threads) <= max_cluster) add(rows, threads, blocks_of(rows, threads), true);
   };
   const Machine machine = machine_of<E>();
+  const auto follow = [&] {
+    const std::int64_t blocks = ceil_div(m, std::int64_t(followed_rows));
+    if (can_follow<E> && machine.clusters && n <= followed_columns && blocks <= max_cluster)
+      add(eliminated_rows, warp_size, blocks, true);
+  };
+  // for 129 to 256 rows one block is the fastest
+  const bool one = m > followed_rows && m <= 2 * followed_rows;
+  if (!one) follow();
   one_block(1, few_threads);
-  // the faster one for 129 to 256 rows
   if (is_complex<T>)
     one_block(1, usual_threads);
   else
     one_block(2, few_threads);
+  if (one) follow();
   if (machine.clusters) {
     if (blocks_of(1, few_threads) <= few_blocks<E>) cluster(1, few_threads);
     for (int rows = 1; rows <= cluster_rows<E>; ++rows) cluster(rows, usual_threads);
@@ -193,16 +224,18 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m) {
   return shapes;
 }
 
-// From measurements (docs/design-notes.md), the first of the list: one block as long as that is the fastest, then a cluster with as few
-// threads and rows per thread as possible, then the grid, whose letters take longer, but which has all processors.
+// From measurements (docs/design-notes.md), the first of the list: of few columns and rows in single precision the kernel in which one warp of
+// a block eliminates; else one block as long as that is the fastest, then a cluster with as few threads and rows per thread as possible, then
+// the grid, whose letters take longer, but which has all processors.
 // Beside products a cluster of more than one row per thread has all blocks it can: then those of the panels to come find room
-// where it was.
+// where it was. (Not where one warp eliminates: there each block costs time.)
 template <class T>
-LuPanelShape lu_panel_shape(std::int64_t m, bool beside_products) {
-  const std::vector<LuPanelShape> shapes = lu_panel_shapes<T>(m);
+LuPanelShape lu_panel_shape(std::int64_t m, std::int64_t n, bool beside_products) {
+  const std::vector<LuPanelShape> shapes = lu_panel_shapes<T>(m, n);
   if (shapes.empty()) return {};
   LuPanelShape shape = shapes.front();
-  if (beside_products && shape.cluster && shape.blocks > 1 && shape.rows > 1) shape.blocks = max_cluster;
+  if (beside_products && shape.cluster && shape.blocks > 1 && shape.rows > 1 && shape.threads != warp_size)
+    shape.blocks = max_cluster;
   return shape;
 }
 
@@ -240,8 +273,8 @@ LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, s
 }
 
 #define DEVOBJ_INSTANTIATE_LU_PANEL(T)                                                                            \
-  template std::vector<LuPanelShape> lu_panel_shapes<T>(std::int64_t);                                            \
-  template LuPanelShape lu_panel_shape<T>(std::int64_t, bool);                                                    \
+  template std::vector<LuPanelShape> lu_panel_shapes<T>(std::int64_t, std::int64_t);                              \
+  template LuPanelShape lu_panel_shape<T>(std::int64_t, std::int64_t, bool);                                      \
   template std::size_t lu_panel_workspace<T>(std::int64_t);                                                       \
   template LuPanelShape lu_panel<T>(View<T>, View<std::int32_t>, std::int64_t, std::int32_t*, RowExchange, void*, \
                                     LuPanelShape, const Start*, Queue&);

@@ -39,24 +39,28 @@ __device__ inline unsigned leading_word(double x) {
 template <class E>
 struct Reciprocal {
   using R = decltype(magnitude(E{}));
+  static constexpr bool one_word = sizeof(R) == 4;
+  static constexpr R up = one_word ? R(0x1p100) : R(0x1p900);
+  // 2^-60 and 2^60, 2^-500 and 2^500
+  static constexpr unsigned small = one_word ? (127 - 60) << 23 : (1023 - 500) << 20;
+  static constexpr unsigned large = one_word ? (127 + 60) << 23 : (1023 + 500) << 20;
   E inverse;
   R before;
 
   Reciprocal() = default;
   __device__ explicit Reciprocal(E pivot) {
-    constexpr bool one_word = sizeof(R) == 4;
-    constexpr R up = one_word ? R(0x1p100) : R(0x1p900);
-    // 2^-60 and 2^60, 2^-500 and 2^500
-    constexpr unsigned small = one_word ? (127 - 60) << 23 : (1023 - 500) << 20;
-    constexpr unsigned large = one_word ? (127 + 60) << 23 : (1023 + 500) << 20;
     const unsigned size = leading_word(larger_part(pivot));
     before = size < small ? up : size >= large ? 1 / up : R(1);
-    pivot = scaled(pivot, before);
+    inverse = unscaled(scaled(pivot, before));
+  }
+  /// Whether a pivot needs no scaling, and what it is multiplied by then.
+  __device__ static bool usual(E pivot) { return leading_word(larger_part(pivot)) - small < large - small; }
+  __device__ static E unscaled(E pivot) {
     if constexpr (is_device_complex<E>) {
       const R inverse_square = reciprocal_of_normal(pivot.x * pivot.x + pivot.y * pivot.y);
-      inverse = {pivot.x * inverse_square, -pivot.y * inverse_square};
+      return {pivot.x * inverse_square, -pivot.y * inverse_square};
     } else {
-      inverse = reciprocal_of_normal(pivot);
+      return reciprocal_of_normal(pivot);
     }
   }
   /// x / pivot

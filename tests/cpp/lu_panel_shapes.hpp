@@ -18,17 +18,19 @@ inline std::string name_of(const cuda::LuPanelShape& shape, std::int64_t m, std:
 
 /// All that there are, and the one beside products, of which blocks may have no rows.
 template <class T>
-std::vector<cuda::LuPanelShape> shapes_for(std::int64_t m) {
+std::vector<cuda::LuPanelShape> shapes_for(std::int64_t m, std::int64_t n) {
   std::vector<cuda::LuPanelShape> shapes;
   if constexpr (cuda_built) {
-    shapes = cuda::lu_panel_shapes<T>(m);
-    for (std::size_t i = 0, count = shapes.size(); i < count; ++i)
+    shapes = cuda::lu_panel_shapes<T>(m, n);
+    for (std::size_t i = 0, count = shapes.size(); i < count; ++i) {
+      if (shapes[i].threads == 32) continue;  // one warp eliminates: neither
       for (const auto& [keeps_L, boxes] : {std::pair{false, true}, {true, false}, {false, false}}) {
         shapes.push_back(shapes[i]);
         shapes.back().keeps_L = keeps_L;
         shapes.back().boxes = boxes;
       }
-    shapes.push_back(cuda::lu_panel_shape<T>(m, true));
+    }
+    shapes.push_back(cuda::lu_panel_shape<T>(m, n, true));
   }
   return shapes;
 }

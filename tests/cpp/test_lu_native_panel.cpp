@@ -14,8 +14,9 @@ INSTANTIATE_TEST_SUITE_P(On, LuNativePanel,
                                                           Type::double_complex)),
                          instance_name);
 
-/// One block, clusters of 2 to 16, grids; 128 or 256 threads with 1 to 16 rows each: the same bits, and LAPACK's pivots. (The panels do
-/// not begin at 16 bytes: so there are no boxes, with which single precision has others.)
+/// One block, clusters of 2 to 16, grids; 128 or 256 threads with 1 to 16 rows each; one warp that eliminates and others that follow, of few
+/// columns and rows in single precision: the same bits, and LAPACK's pivots. (The panels do not begin at 16 bytes: so there are no
+/// boxes, with which single precision has others.)
 TEST_P(LuNativePanel, EveryShapeGivesTheSameBits) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
@@ -26,11 +27,20 @@ TEST_P(LuNativePanel, EveryShapeGivesTheSameBits) {
                           {2000, 150},
                           {4001, 40},
                           {5000, 129},
-                          {700, 256}}) {
+                          {700, 256},
+                          {1, 1},
+                          {64, 64},
+                          {90, 37},
+                          {128, 17},
+                          {129, 64},
+                          {300, 48},
+                          {1000, 64},
+                          {1025, 16},
+                          {2048, 50}}) {
         const Dense<T> A = random<T>(m, n, 11);
         const LuFactors<T> lapack = lapack_lu(A);
         Dense<T> first;
-        for (const cuda::LuPanelShape& shape : shapes_for<T>(m)) {
+        for (const cuda::LuPanelShape& shape : shapes_for<T>(m, n)) {
           const std::string text = name_of(shape, m, n);
           const char* what = text.c_str();
           Padded<T> a(A, q());
@@ -46,7 +56,63 @@ TEST_P(LuNativePanel, EveryShapeGivesTheSameBits) {
           }
           expect_same(LU, first, what);
         }
+        if (std::is_same_v<T, float> && cuda::lu_panel_shape<T>(1000, 64).cluster) {
+          EXPECT_EQ(cuda::lu_panel_shape<T>(m, n).threads == 32, n <= 64 && (m <= 128 || (m > 256 && m <= 2048)))
+              << shape_name(m, n);
+        }
       }
+    }
+  });
+}
+
+/// Columns whose pivots are zero, NaN, infinite, subnormal, large, or one of two equals, in panels of few columns and of more:
+/// the same in every shape. In what follows a NaN or an infinity nothing else is left.
+TEST_P(LuNativePanel, HardColumnsInEveryShape) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built) {
+      using R = real_t<T>;
+      using Limits = std::numeric_limits<R>;
+      const R hard[] = {
+          R(0), Limits::quiet_NaN(), Limits::infinity(), Limits::denorm_min(), Limits::min() / 2, Limits::max() / 4,
+          R(1)};
+      for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{64, 64}, {500, 64}, {1500, 40}, {1500, 100}})
+        for (const R value : hard)
+          for (const std::int64_t column : {0, 5, 16, 37}) {
+            // a column of one element, and one that has it in a row alone
+            Dense<T> A = random<T>(m, n, 41);
+            const bool everywhere = value == 0 || std::abs(value) < 1;
+            for (std::int64_t i = 0; i < m; ++i)
+              if (everywhere || i == column + 1 || i == m - 1) A(i, column) = T(value);
+            Dense<T> first;
+            Dense<std::int32_t> first_pivots;
+            std::int32_t first_info = 0;
+            for (cuda::LuPanelShape shape : shapes_for<T>(m, n)) {
+              const std::string what =
+                  name_of(shape, m, n) + ", " + std::to_string(value) + " in column " + std::to_string(column);
+              shape.boxes = false;
+              Padded<T> a(A, q());
+              Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, 1), q());
+              Matrix<std::int32_t> info = upload(Dense<std::int32_t>(1, 1), q());
+              factor_panel<T>(shape, a.view(), ipiv.view(), info, q());
+              const Dense<T> LU = a.read(what.c_str());
+              const Dense<std::int32_t> pivots = ipiv.read(what.c_str());
+              const std::int32_t found = download<std::int32_t>(info, q())[0];
+              if (first.size() == 0) {
+                first = LU;
+                first_pivots = pivots;
+                first_info = found;
+              }
+              expect_same(pivots, first_pivots, what + ": pivots");
+              EXPECT_EQ(found, first_info) << what;
+              std::int64_t others = 0;
+              for (std::int64_t e = 0; e < LU.size(); ++e)
+                others += LU[e] != first[e] && !(LU[e] != LU[e] && first[e] != first[e]);
+              EXPECT_EQ(others, 0) << what;
+            }
+            if (value == 0 || value == 1) {  // (others overflow in LAPACK)
+              expect_same(first_pivots, lapack_lu(A).pivots, "LAPACK's pivots");
+            }
+          }
     }
   });
 }
@@ -64,7 +130,7 @@ TEST_P(LuNativePanel, ForTheCopyEngine) {
         const LuFactors<T> lapack = lapack_lu(A);
         Dense<T> firsts[2];
         int boxes = 0, keep_L = 0;
-        for (const cuda::LuPanelShape& shape : shapes_for<T>(m)) {
+        for (const cuda::LuPanelShape& shape : shapes_for<T>(m, n)) {
           const std::string what = name_of(shape, m, n);
           constexpr std::int64_t around = 4, right = 20;
           Matrix<T> whole(m + 2 * around, n + right, q());
@@ -109,7 +175,7 @@ TEST_P(LuNativePanel, PaddedForTheCopyEngine) {
         const LuFactors<T> lapack = lapack_lu(A);
         const std::int64_t ends = (m + together - 1) / together * together;
         int boxes = 0;
-        for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m)) {
+        for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m, n)) {
           const std::string what = name_of(shape, m, n);
           Dense<T> LU[2];
           bool splits = false;
@@ -146,13 +212,22 @@ TEST_P(LuNativePanel, MultipliersOfTwoParts) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
       constexpr bool single = sizeof(real_t<T>) == 4;
-      for (const std::int64_t m : {120, 250, 500, 1500, 3000, 9000, 13000, 17000}) {
-        const std::int64_t n = 100;
+      for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{120, 100},
+                                 {120, 60},
+                                 {250, 100},
+                                 {500, 64},
+                                 {500, 100},
+                                 {1500, 64},
+                                 {1500, 100},
+                                 {3000, 100},
+                                 {9000, 100},
+                                 {13000, 100},
+                                 {17000, 100}}) {
         Dense<T> A = random<T>(m, n, 31);
         const std::int64_t first_pivot = m / 2;
         A(first_pivot, 0) = T(4);
         Dense<T> firsts[2];
-        for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m)) {
+        for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m, n)) {
           const std::string what = name_of(shape, m, n);
           shape.boxes = shape.boxes && !std::is_same_v<T, float>;  // whose products are others
           for (const bool two_parts : {false, true}) {
@@ -193,21 +268,61 @@ TEST_P(LuNativePanel, MultipliersOfTwoParts) {
 TEST_P(LuNativePanel, PivotsAmongNearlyEqualElements) {
   with_type([&]<class T>(T) {
     if constexpr (cuda_built) {
-      for (const std::int64_t m : {100, 500, 1000, 2001, 4001, 9001, 13001, 17001}) {
-        const std::int64_t n = 5;
+      for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{100, 5},
+                                 {100, 40},
+                                 {500, 5},
+                                 {1000, 5},
+                                 {1000, 40},
+                                 {2001, 5},
+                                 {4001, 5},
+                                 {9001, 5},
+                                 {13001, 5},
+                                 {17001, 5}}) {
         Dense<T> A = random<T>(m, n, 17);
         for (std::int64_t i = 0; i < m; ++i) {
           const real_t<T> last_bits = real_t<T>(i * 7 % 5) * std::numeric_limits<real_t<T>>::epsilon();
           A(i, 0) = T((i % 3 == 0 ? -1 : 1) * (1 + last_bits));
         }
         const LuFactors<T> lapack = lapack_lu(A);
-        for (const cuda::LuPanelShape& shape : shapes_for<T>(m)) {
+        for (const cuda::LuPanelShape& shape : shapes_for<T>(m, n)) {
           Matrix<T> LU = upload(A, q());
           Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
           factor_panel<T>(shape, LU, ipiv, info, q());
           expect_same(download<std::int32_t>(ipiv, q()), lapack.pivots, name_of(shape, m, n));
         }
       }
+    }
+  });
+}
+
+/// Of equals the pivot is the one with the lowest position, also right after an exchange has given it that: column by column, a row that was
+/// displaced from the top and a row further down have ones, and all others nothing. In the same lane, another one, another block; also
+/// where a block's rows are all done.
+TEST_P(LuNativePanel, EqualsAfterAnExchange) {
+  with_type([&]<class T>(T) {
+    if constexpr (cuda_built) {
+      for (const auto& [m, other] :
+           {std::pair<std::int64_t, std::int64_t>{64, 7}, {128, 32}, {300, 200}, {1500, 1400}, {129, 128}, {257, 256}})
+        for (const std::int64_t step : {0, 15, 16, 17}) {
+          const std::int64_t n = 40, away = 5 + step;  // the row that displaces row `step`
+          Dense<T> A(m, n);
+          for (std::int64_t j = 0; j < n; ++j)
+            for (std::int64_t i = 0; i < m; ++i) A(i, j) = T(0);
+          for (std::int64_t j = 0; j < step; ++j) A(j, j) = T(2);
+          A(away, step) = T(1);
+          A(step, step + 1) = A(other == 7 ? m - 1 : other, step + 1) = T(1);
+          for (std::int64_t j = step + 2; j < n; ++j) A(m - 1 - (j - step) % 3, j) = T(3);
+          const LuFactors<T> lapack = lapack_lu(A);
+          ASSERT_EQ(lapack.pivots[step + 1], away + 1) << "the row that was displaced is taken";
+          for (const cuda::LuPanelShape& shape : shapes_for<T>(m, n)) {
+            Matrix<T> LU = upload(A, q());
+            Matrix<std::int32_t> ipiv(n, 1, q()), info(1, 1, q());
+            factor_panel<T>(shape, LU, ipiv, info, q());
+            const std::string what = name_of(shape, m, n) + ", step " + std::to_string(step);
+            expect_same(download<std::int32_t>(ipiv, q()), lapack.pivots, what);
+            EXPECT_EQ(download<std::int32_t>(info, q())[0], lapack.info) << what;
+          }
+        }
     }
   });
 }
@@ -230,7 +345,7 @@ TEST_P(LuNativePanel, GridsOfManyBlocks) {
         for (const Dense<T>* A : {&plain, &hard, &later}) {
           Dense<std::int32_t> pivots;  // LAPACK's, or, where there are NaN, the first shape's
           if (A == &plain) pivots = lapack_lu(plain).pivots;
-          for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m)) {
+          for (const cuda::LuPanelShape& shape : cuda::lu_panel_shapes<T>(m, n)) {
             const std::string what = name_of(shape, m, n);
             Matrix<T> LU = upload(*A, q());
             Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q()), lists(n, 2, q());

@@ -82,7 +82,7 @@ TEST_P(LuNativeSplit, NumbersThatCannotBeSplit) {
             boxes = factor_panel<T>(shape, LU, ipiv, info, q()).boxes;
             return LuFactors<T>{download<T>(LU, q()), download<std::int32_t>(ipiv, q()), 0};
           };
-          const std::vector<cuda::LuPanelShape> shapes = shapes_for<T>(m);
+          const std::vector<cuda::LuPanelShape> shapes = shapes_for<T>(m, n);
           cuda::LuPanelShape without = shapes.front();
           without.boxes = false;
           bool used = false;
@@ -113,7 +113,7 @@ TEST_P(LuNativeSplit, StrictMath) {
       const Dense<T> A = random<T>(m, n, 29);
       Dense<T> factors[2];
       for (const bool boxes : {false, true}) {
-        cuda::LuPanelShape shape = cuda::lu_panel_shape<T>(m);
+        cuda::LuPanelShape shape = cuda::lu_panel_shape<T>(m, n);
         shape.boxes = boxes;
         Matrix<T> LU = upload(A, q());
         Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
