@@ -78,7 +78,7 @@ TEST_P(LuNativePanel, HardColumnsInEveryShape) {
       for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{64, 64}, {500, 64}, {1500, 40}, {1500, 100}})
         for (const R value : hard)
           for (const std::int64_t column : {0, 5, 16, 37}) {
-            // a column of one element, and one that has it in a row alone
+            // everywhere in the column, or in two of its rows
             Dense<T> A = random<T>(m, n, 41);
             const bool everywhere = value == 0 || std::abs(value) < 1;
             for (std::int64_t i = 0; i < m; ++i)
