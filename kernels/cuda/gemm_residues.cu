@@ -25,6 +25,8 @@
 //
 // Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix multiplication using an
 // integer modular technique", 2025.
+#include <atomic>
+
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/residue_product.cuh"
 #include "kernels/cuda/tensor_map.hpp"
@@ -149,6 +151,9 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
 }  // namespace
 
 bool gemm_residues_usable(int device) {
+  static std::atomic<int> known[64] = {};  // of a device: 1: usable, 2: not
+  const bool remembered = device >= 0 && device < 64;
+  if (remembered && known[device] > 0) return known[device] == 1;
   cudaFuncAttributes attributes{};
   int major = 0;
   if (cudaFuncGetAttributes(&attributes, product_kernel<double>) != cudaSuccess ||
@@ -156,7 +161,9 @@ bool gemm_residues_usable(int device) {
     cudaGetLastError();
     return false;
   }
-  return major == 9 && attributes.sharedSizeBytes > 0;
+  const bool usable = major == 9 && attributes.sharedSizeBytes > 0;
+  if (remembered) known[device] = usable ? 1 : 2;
+  return usable;
 }
 
 template <class T>
