@@ -39,20 +39,22 @@ __device__ void invert(const E (&D)[tile][tile + 1], bool unit, double* to) {
   for (int i = 0; i < tile; ++i) set_element(to, i, lane, i < lane ? E{} : x[i]);
 }
 
-/// A block with a stripe of a triangle of `rows_at_once` rows, or of what is left.
+/// A block with a tile of a triangle of `rows_at_once` rows, or of what is left: tile after tile, stripe after stripe.
 template <class E>
 __global__ void __launch_bounds__(threads)
     solve_stream_kernel(Lower<E> triangle, int rows_at_once, bool refined, double* to) {
   __shared__ E D[tile][tile + 1];
-  const int at_once = stripes_of(rows_at_once), s = static_cast<int>(blockIdx.x) % at_once;
+  const int at_once = tiles_before(stripes_of(rows_at_once), false);
   const std::int64_t triangle_number = blockIdx.x / at_once;
+  int s = 0, q = static_cast<int>(blockIdx.x) % at_once;  // the tile of stripe s and column q of tiles
+  for (; q > s; ++s) q -= s + 1;
   triangle.first = triangle_number * rows_at_once;
   const auto w = static_cast<int>(min(triangle.A.rows - triangle.first, std::int64_t(rows_at_once)));
   constexpr int tile_doubles = chunks<E> * chunk_doubles;
-  to += triangle_number * doubles_of<E>(rows_at_once, refined) + tiles_before(s, refined) * tile_doubles;
+  to += triangle_number * doubles_of<E>(rows_at_once, refined) + (tiles_before(s, refined) + q) * tile_doubles;
   const int id = threadIdx.x;
   // act(row, column, element): neighbours have what lies side by side
-  const auto each = [&](int q, auto act) {
+  const auto each = [&](auto act) {
 #pragma unroll
     for (int e = 0; e < tile * tile / threads; ++e) {
       const int i = triangle.transposed ? id / tile + e * warps : id % tile;
@@ -62,15 +64,16 @@ __global__ void __launch_bounds__(threads)
       act(i, k, there ? triangle(row, col) : from_parts<E>(row == col ? 1 : 0));
     }
   };
-  each(s, [&](int i, int k, E x) { D[i][k] = x; });
+  if (q < s) return each([&](int i, int k, E x) { set_element(to, i, k, x); });
+  each([&](int i, int k, E x) {
+    D[i][k] = x;
+    if (refined) set_element(to + tile_doubles, i, k, x);
+  });
   __syncthreads();
-  if (id < warp_size) invert(D, triangle.unit, to + s * tile_doubles);
-  for (int q = 0; q < s; ++q) each(q, [&](int i, int k, E x) { set_element(to + q * tile_doubles, i, k, x); });
+  if (id < warp_size) invert(D, triangle.unit, to);
   if (!refined) return;
-  double* const inverse = to + s * tile_doubles;
-  each(s, [&](int i, int k, E x) { set_element(inverse + tile_doubles, i, k, x); });
   __syncthreads();
-  for (int at = id; at < tile_doubles; at += threads) inverse[2 * tile_doubles + at] = inverse[at];
+  for (int at = id; at < tile_doubles; at += threads) to[2 * tile_doubles + at] = to[at];
 }
 
 }  // namespace
@@ -87,7 +90,8 @@ void solve_stream_of(Uplo uplo, Op op, Diag diag, View<T> A, std::int64_t rows, 
   if (is_complex<T> && op == Op::ConjTrans) fail(Status::internal_error, "solve_stream: conjugates no complex numbers");
   DeviceScope scope(q.device());
   const Lower<E> triangle{block_of(A), is_reversed(uplo, op), op != Op::NoTrans, diag == Diag::Unit, 0};
-  const std::int64_t last = (A.rows - 1) / rows, blocks = last * stripes_of(rows) + stripes_of(A.rows - last * rows);
+  const std::int64_t last = (A.rows - 1) / rows, blocks = last * tiles_before(stripes_of(rows), false) +
+                                                          tiles_before(stripes_of(A.rows - last * rows), false);
   solve_stream_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream_of(q)>>>(triangle, static_cast<int>(rows),
                                                                                    refined, static_cast<double*>(to));
   q.launched("solve_stream");

@@ -274,6 +274,83 @@ TEST_P(ExchangeSolve, InfinitiesAndNaN) {
   });
 }
 
+/// solve_streamed: L^-1 B in double precision, B by columns or rows, with L as it lies in the LU of either.
+class SolveStreamed : public Everywhere {
+ public:
+  Dense<double> solution(const Dense<double>& L, const Dense<double>& B, bool by_rows) {
+    const Op as_rows = Op::Trans;
+    Padded<double> l(by_rows ? op_of(as_rows, L) : L, q()), b(by_rows ? op_of(as_rows, B) : B, q());
+    if constexpr (cuda_built) {
+      const std::int64_t most = cuda::solve_streamed_rows;
+      const Storage stream(static_cast<std::size_t>(cuda::solve_stream_bytes<double>(L.rows(), most, false)), q());
+      cuda::solve_stream_of<double>(by_rows ? Uplo::Upper : Uplo::Lower, by_rows ? Op::Trans : Op::NoTrans, Diag::Unit,
+                                    l, most, false, stream.data(), q());
+      cuda::solve_streamed(stream.data(), b, by_rows, q());
+    }
+    const Dense<double> X = b.read("B");
+    return by_rows ? op_of(as_rows, X) : X;
+  }
+  void check(std::int64_t n, std::int64_t columns) {
+    const Dense<double> L = well_conditioned<double>(n), B = random<double>(n, columns, 2);
+    Dense<double> R(n, n);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = j; i < n; ++i) R(i, j) = i == j ? 1 : L(i, j);
+    Dense<double> first;
+    for (const bool by_rows : {false, true}) {
+      SCOPED_TRACE(shape_name(n, columns) + (by_rows ? ", by rows" : ""));
+      const Dense<double> X = solution(L, B, by_rows);
+      if (first.size() == 0) first = X;
+      expect_same(X, first, "X by columns and by rows");
+      const std::int64_t some = std::min<std::int64_t>(columns, 40);
+      for (const Range range : {Range{0, some}, Range{columns - some, columns}}) {
+        const Dense<double> x = block_of(X, {0, n}, range), b = block_of(B, {0, n}, range);
+        Dense<Wide> bound = multiply(absolute(widen(R)), absolute(widen(x)));
+        for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= 4 * Wide(n + 8) * Wide(eps<double>);
+        expect_close(b, multiply(widen(R), widen(x)), bound, "L X");
+      }
+    }
+  }
+  std::int64_t most() {
+    if constexpr (cuda_built) return cuda::solve_streamed_rows;
+    return 0;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(On, SolveStreamed,
+                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
+                         instance_name);
+
+TEST_P(SolveStreamed, EveryHeight) {
+  for (const std::int64_t n :
+       {std::int64_t(1), std::int64_t(31), std::int64_t(32), std::int64_t(33), std::int64_t(130), std::int64_t(255),
+        std::int64_t(256), std::int64_t(257), std::int64_t(352), most() - 1, most()})
+    for (const std::int64_t columns : {1, 8, 17, 70}) check(n, columns);
+}
+/// The other shapes of a block.
+TEST_P(SolveStreamed, ManyColumns) {
+  for (const std::int64_t columns : {2049, 4100, 7430})
+    for (const std::int64_t n : {std::int64_t(200), most()}) check(n, columns);
+}
+TEST_P(SolveStreamed, InfinitiesAndNaN) {
+  for (const std::int64_t n : {std::int64_t(100), most()}) {
+    const std::int64_t last_row = n - 1, columns = 50, last = columns - 1;
+    const Dense<double> L = well_conditioned<double>(n);
+    Dense<double> B = random<double>(n, columns, 4);
+    B(5, 3) = infinity<double>;
+    B(40, 7) = nan<double>;
+    B(last_row, last) = infinity<double>;
+    for (const bool by_rows : {false, true}) {
+      const Dense<double> X = solution(L, B, by_rows);
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t i = 0; i < n; ++i) {
+          const bool bad = (j == 3 && i >= 5) || (j == 7 && i >= 40) || (j == last && i == last_row);
+          ASSERT_EQ(std::isfinite(X(i, j)), !bad) << i << ", " << j << (by_rows ? ", by rows" : "");
+        }
+      EXPECT_TRUE(std::isinf(X(5, 3)));
+      EXPECT_TRUE(std::isinf(X(last_row, last)));
+    }
+  }
+}
+
 /// exchange_solve_subtract, where the GPU has it: all rows, and what is beside A.
 class ExchangeSolveSubtract : public ExchangeSolve {
  public:
