@@ -98,6 +98,9 @@ class ProductsByParts {
     return {};
   }
 
+  /// From now on products of complex<double> that are added to C leave these multiprocessors to kernels on other queues.
+  void leave(cuda::Spared spared) { spared_ = spared; }
+
   /// Whether there are products by parts, complex ones as real, or two for one; not whether V^H C is by three real products.
   explicit operator bool() const { return workspace_ != nullptr; }
   /// Whether the product V op(Z), or its transpose, is to be added to C in this way.
@@ -120,7 +123,7 @@ class ProductsByParts {
   template <class T>
   void subtract_by_residues(View<T> V, View<T> W, View<T> C, Queue& q) const {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, V, W, C, workspace_, q);
+      cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, V, W, C, workspace_, q, spared_);
   }
   /// Whether the product of V and C, summed along V's columns, is.
   template <class T>
@@ -154,7 +157,7 @@ class ProductsByParts {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       if (updates_by_three_)
         return opA == Op::NoTrans && cuda::gemm_3m_overlapped_possible(C, q)
-                   ? cuda::gemm_3m_overlapped(alpha > 0 ? 1 : -1, A, B, C, workspace_, q)
+                   ? cuda::gemm_3m_overlapped(alpha > 0 ? 1 : -1, A, B, C, workspace_, q, spared_)
                    : gemm(opA, opB, T(alpha), A, B, T(1), C, q);
     if constexpr (cuda_built && std::is_same_v<T, double>)
       return opA == Op::NoTrans && opB == Op::NoTrans
@@ -210,6 +213,7 @@ class ProductsByParts {
       return cuda::gemm_by_parts_workspace(rows, cols, std::min(depth, cuda::gemm_by_parts_max_depth));
   }
   void* workspace_ = nullptr;
+  cuda::Spared spared_ = {};
   bool by_three_ = false;          // V^H C
   bool updates_by_three_ = false;  // in that workspace
   bool low_low_ = true;            // as in gemm_by_parts

@@ -19,6 +19,8 @@
 
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
+#include "kernels/cluster_places.hpp"
+#include "kernels/native.hpp"
 #include "qr_native_panels.hpp"
 #include "qr_reflect.hpp"
 #include "tuning.hpp"
@@ -49,6 +51,10 @@ bool VTri_pays(std::int64_t rows, std::int64_t columns) {
   return VTri_least <= columns && columns <= VTri_most<T> && rows <= columns + columns / 2;
 }
 
+// Columns of the rest from which C -= V W of complex<double> leaves a panel's cluster the multiprocessors of one: the panel's kernels,
+// each of which waited for blocks of the product to end, are sooner done, and the product takes an eighth longer.
+constexpr std::int64_t spared_least = 3000;
+
 }  // namespace
 
 template <class T>
@@ -71,12 +77,23 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   NativePanels<T> panels(A, tau, nb, q,
                          VTri_pays<T>(most_rest + m - n, most_rest));  // in no step, where not in that one
   Matrix<T> W(nb, n, q), TW(nb, n, q);
-  const auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q, A);
+  auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q, A);
+  const bool spares = cuda_built && std::is_same_v<T, std::complex<double>> && n - nb >= spared_least;
+  Matrix<std::int32_t> places(spares ? cuda::lu_panel_places + cuda::spared_counts : 0, 1, q);
   SideQueue side(q, true), beside(q, true);
   Queue &first = side, &triangles = beside;
   q.blas();
   panels.warm(first);
   triangles.blas();
+
+  // C -= V W of complex<double> leaves a panel's cluster the multiprocessors of one.
+  cuda::Spared spared;
+  if constexpr (cuda_built)
+    if (spares && cuda::cluster_places(places.view().data, cuda::lu_panel_places, q)) {
+      std::int32_t* const counts = places.view().data + cuda::lu_panel_places;
+      cuda::fill_bytes(counts, 0, cuda::spared_counts * sizeof(std::int32_t), q.stream());
+      spared = {cuda::lu_panel_places, places.view().data, counts};
+    }
 
   const auto panel_after = [&](Range K) { return K.end < k ? panel_at(K.end, K.size()) : Range{K.end, K.end}; };
 
@@ -136,6 +153,8 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     // rest
     q.wait_for(ready);
     q.wait_for(has_triangle);
+    parts.leave(next.size() > 0 && rest.size() >= spared_least && panels.in_clusters(next, q) ? spared
+                                                                                              : cuda::Spared{});
     const View<T> W_rest(W.data, K.size(), rest.size()), TW_rest(TW.data, K.size(), rest.size());
     if (with_VTri)
       reflect_left(V, VTri, A(below, rest), W_rest, q, parts);

@@ -62,6 +62,11 @@ class NativePanels {
       if constexpr (!std::is_same_v<Beside, std::nullptr_t>) beside(before, ready);
     }
   }
+  /// Whether panel K's strips are a cluster each, or one block.
+  bool in_clusters(Range K, const Queue& q) const {
+    if constexpr (cuda_built) return !is_tall(A_.rows - K.begin, q);
+    return false;
+  }
   /// Whether the panel is a single strip, whose T is the panel's.
   bool is_one_strip(Range K, const Queue& q) const { return strip_width(K, 0, q) == K.size(); }
   /// T of the whole panel from V^H V, once for all strips: their products with each other, taken one by one, are many short

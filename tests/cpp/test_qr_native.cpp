@@ -1,5 +1,8 @@
 // geqrf's native method on a GPU: shapes around the clusters' capacities, difficult matrices, tall ones. Its panel is in
 // test_qr_native_panel.cpp.
+#include <cmath>
+
+#include "devobj/rng.hpp"
 #include "factor_checks.hpp"
 #include "factor_matrices.hpp"
 #include "failing_allocations.hpp"
@@ -90,6 +93,35 @@ TEST_P(QrNative, BitwiseTheSameFromRunToRun) {
         expect_same(f.QR, first.QR, "QR");
         expect_same(f.tau, first.tau, "tau");
       }
+    }
+  });
+}
+
+/// Complex products in double precision leave multiprocessors to the panels beside them.
+TEST_P(QrNative, ALargeMatrixAgainAndAgain) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    if constexpr (std::is_same_v<T, std::complex<double>>) {
+      const std::int64_t n = 4000;
+      const Matrix<T> A(n, n, q()), QR(n, n, q()), tau(n, 1, q()), C(n, n, q());
+      Rng rng(q(), Generator::philox, 17);
+      rng.uniform<T>(-1, 1, A, q());
+      Dense<T> first;
+      for (int again = 0; again < 3; ++again) {
+        copy<T>(A, QR, q());
+        geqrf<T>(QR, tau, q(), {Method::native});
+        const Dense<T> now = download<T>(QR, q());
+        if (again == 0) first = now;
+        expect_same(now, first, "QR");
+      }
+      copy<T>(A, C, q());
+      ormqr<T>(Side::Left, Op::ConjTrans, QR, tau, C, q());
+      const Dense<T> of_A = download<T>(C, q());
+      double difference = 0;
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < n; ++i)
+          difference = std::max(difference, std::abs(of_A(i, j) - (i <= j ? first(i, j) : T(0))));
+      EXPECT_LE(difference, 100 * std::sqrt(double(n)) * eps<double>);  // A's columns have norms near sqrt(n)
     }
   });
 }
