@@ -86,7 +86,7 @@ void measure(char type, std::int64_t m, std::int64_t n, int reps, Queue& q) {
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), L21, top, T(1), below, q);
     return true;
   });
-  between("exchange_solve_subtract", [&] { return cuda::exchange_solve_subtract<T>(L, B, exchange, q); });
+  between("exchange_solve_subtract", [&] { return cuda::exchange_solve_subtract<T>(L, B, exchange, {}, q); });
 }
 
 }  // namespace

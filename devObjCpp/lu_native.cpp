@@ -13,7 +13,12 @@
 // these columns are its first part.
 //
 // `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
-// waits for that; the same holds behind gemm_three_tf32.
+// waits for that; the same holds behind gemm_three_tf32. That kernel begins as the panel before ends: it waits for `rest` itself, by a
+// number in device memory (cuda::Progress), since a queue that waits for another starts nothing early. Not where there is a third queue, nor
+// in a graph, which may put a kernel that waits before what it waits for.
+//
+// In double precision several hundred rows of U12 are one kernel's (solve_streamed). L11's stream is made once for all columns; beside it
+// the third queue exchanges the rows of `next`.
 //
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left (lu_native_blocks.hpp): narrow blocks where the panels decide, wide ones
@@ -26,6 +31,7 @@
 #include "lu_native.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -50,6 +56,57 @@ constexpr std::int64_t tall = 2;
 // Elements of the columns that have pivots, from which the exchanges of those left of each block of a column-major matrix are put
 // off to the end, and rows for each such column up to which: whole columns are moved then.
 constexpr std::int64_t left_at_end_least = 4000 * 4000, left_at_end_most_rows = 8;
+
+/// Of the factorizations on a GPU at the same time one may have kernels that wait: those of several could have all multiprocessors, and
+/// what they wait for none.
+class WaitingTurn {
+ public:
+  WaitingTurn() = default;
+  WaitingTurn(const WaitingTurn&) = delete;
+  WaitingTurn& operator=(const WaitingTurn&) = delete;
+  /// Whether it is this factorization's: the last one that had it is done, or before it in the same queue.
+  bool take(Queue& q) {
+    Last& last = of(q.device());
+    const std::lock_guard lock(last.mutex);
+    if (last.taken || !(last.stream == q.stream() || ended(last.end))) return false;
+    last.taken = true;
+    queue_ = &q;
+    return true;
+  }
+  /// Behind the factorization's work in the queue.
+  ~WaitingTurn() {
+    if (queue_ == nullptr) return;
+    Last& last = of(queue_->device());
+    const std::lock_guard lock(last.mutex);
+    last.taken = false;
+    last.stream = queue_->stream();
+    try {
+      last.end = queue_->record(false);
+    } catch (...) {
+      last.taken = true;  // nobody's from now on
+    }
+  }
+
+ private:
+  struct Last {
+    std::mutex mutex;
+    bool taken = false;
+    void* stream = nullptr;
+    Event end;
+  };
+  static Last& of(int device) {
+    static Last* const all = new Last[64];  // for factorizations while the program ends, too
+    return all[device % 64];
+  }
+  static bool ended(const Event& end) {
+    try {
+      return end.ready();
+    } catch (...) {  // of a device that has been reset
+      return true;
+    }
+  }
+  Queue* queue_ = nullptr;
+};
 
 /// The factorization of one matrix; what its steps share.
 template <class T>
@@ -78,10 +135,13 @@ class NativeLu {
     std::size_t products = products_.workspace_bytes();
     copy_size_ = aligned(copy_ld(m_) * blocks_.widest() * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
-    if constexpr (!single)
-      if (n_ - blocks_[0].columns.size() > cuda::exchange_solve_few)
-        streams_size_ =
-            aligned(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(blocks_.widest(), solve_rows_, false)));
+    if constexpr (!single) {
+      std::int64_t bytes = 0;
+      for (const auto& [K, inner, first_shape, last_shape, two_parts] : blocks_.all())
+        if (K.end < n_ && (streamed(K) || n_ - K.end > cuda::exchange_solve_few))
+          bytes = std::max(bytes, cuda::solve_stream_bytes<T>(K.size(), rows_at_once(K), false));
+      streams_size_ = aligned(static_cast<std::size_t>(bytes));
+    }
     const std::size_t aligned_copy = static_cast<std::size_t>(aligned_.ld * aligned_.cols) * sizeof(T);
     const auto blocks = static_cast<std::int64_t>(blocks_.size());
     const std::size_t of_left = left_at_end_pays(blocks) ? cuda::exchange_left_workspace(m_, blocks) : 0;
@@ -93,8 +153,8 @@ class NativeLu {
         of_displaced = cuda::exchange_top_rows_workspace<T>(m_, n_ - first, blocks_.widest());
     }
     const auto workspace = [&] {
-      return static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products + streams_size_ +
-                                                     aligned_copy + of_displaced + of_left));
+      return static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products +
+                                                     streams * streams_size_ + aligned_copy + of_displaced + of_left));
     };
     unsigned char* memory = nullptr;
     try {
@@ -111,9 +171,12 @@ class NativeLu {
     copies_ = reinterpret_cast<T*>(memory + lists + panel);
     unsigned char* const product_workspace = memory + lists + panel + copies_of_blocks;
     products_.use(product_workspace, cuda::lu_panel_places_in(panel_workspace_), counts_);
+    if (!by_rows_ && !blocks_.soon() && !cuda::captured(q.stream()) && cuda::exchange_solve_subtract_may_wait<T>(q) &&
+        turn_.take(q))
+      progress_ = cuda::lu_panel_progress_in(panel_workspace_);
     streams_ = product_workspace + products;
-    aligned_.data = reinterpret_cast<T*>(streams_ + streams_size_);
-    displaced_workspace_ = streams_ + streams_size_ + aligned_copy;
+    aligned_.data = reinterpret_cast<T*>(streams_ + streams * streams_size_);
+    displaced_workspace_ = streams_ + streams * streams_size_ + aligned_copy;
     left_workspace_ = displaced_workspace_ + of_displaced;
   }
 
@@ -170,6 +233,7 @@ class NativeLu {
     SideQueue panel_queue(q_, true);
     std::optional<SideQueue> soon_queue;
     if (blocks_.soon()) soon_queue.emplace(q_, true);
+    soon_ = soon_queue ? &static_cast<Queue&>(*soon_queue) : nullptr;
     Queue& panels = panel_queue;
     panels_ = &panels;
 
@@ -178,11 +242,12 @@ class NativeLu {
       wait_for_start();
       cuda::transpose_in_place(Op::Trans, A_, q_);
     });
+    factored_ = panels.record(false);
     exchange_within(blocks_[0], place_of(0), panels);
     // (the panel, which has been launched, does not wait for it)
     if (products_.leave_multiprocessors())
       cuda::fill_bytes(counts_, 0, cuda::spared_counts * sizeof(std::int32_t), q_.stream());
-    Event soon_updated, left_exchanged;
+    Event left_exchanged;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block& K = blocks_[i];
       q_.wait_for(panels.record(false));
@@ -193,8 +258,10 @@ class NativeLu {
       const auto update_rest = [&] {
         if (!last && rest.size() > 0) wait_for_start();
         if (!soon_queue || i + 2 >= blocks_.size()) {
-          update(K, whole(), whole(), rest, q_, true);
-          soon_updated = q_.record(false);
+          if (last && rest.size() > 0) make_stream(i, whole(), q_);
+          update(K, whole(), whole(), rest, q_, true, stream_of(i));
+          soon_updated_ = q_.record(false);
+          if (progress_ != nullptr && !last) cuda::reach(step(i + 1), q_);
           q_.wait_for(left_exchanged);
           return exchange_left_now(K, q_);
         }
@@ -205,31 +272,78 @@ class NativeLu {
             products_.has_first_part(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
         soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
         if (!first_part) {
-          update(K, whole(), whole(), columns, soon);
+          update(K, whole(), whole(), columns, soon, false, stream_of(i));
           if (by_rows_) copy_to_place(i + 2, soon);
-          soon_updated = soon.record(false);
+          soon_updated_ = soon.record(false);
         }
         exchange_left_now(K, soon);
         left_exchanged = soon.record(false);
         if (!first_part) {
-          update(K, whole(), whole(), {columns.end, n_}, q_, true);
-          return q_.wait_for(soon_updated);
+          update(K, whole(), whole(), {columns.end, n_}, q_, true, stream_of(i));
+          return q_.wait_for(soon_updated_);
         }
         const auto columns_there = [&] {
           if (by_rows_) copy_to_place(i + 2, q_);
-          soon_updated = q_.record(false);
+          soon_updated_ = q_.record(false);
         };
-        update(K, whole(), whole(), rest, q_, true,
+        update(K, whole(), whole(), rest, q_, true, stream_of(i),
                {by_rows_ ? Side::Left : Side::Right, columns.size(), columns_there});
       };
       if (last) return update_rest();
       const Block& next = blocks_[i + 1];
-      panels.wait_for(soon_updated);
-      const bool early = update(K, place_of(i), place_of(i + 1), next.columns, panels);
+      const bool early = update_next(i, panels);
       if (early) updated_ = panels.record(false);
       panel(next, place_of(i + 1), panels, update_rest, early);
+      factored_ = panels.record(false);
       exchange_within(next, place_of(i + 1), panels);
     }
+  }
+
+  /// update() of the next block's columns, which another queue has brought up to date with the block before.
+  bool update_next(std::size_t i, Queue& q) {
+    const Block& K = blocks_[i];
+    const Range next = blocks_[i + 1].columns;
+    const Place L = place_of(i), A = place_of(i + 1);
+    if (i > 0 && progress_ != nullptr && in_one_kernel(K, L, A, next, step(i), q)) return true;
+    if (!streamed(K.columns) || !soon_) {
+      make_stream(i, L, q);
+      q.wait_for(soon_updated_);
+      return update(K, L, A, next, q, false, stream_of(i));
+    }
+    // the exchange of rows beside the stream, which needs L exchanged by its own panels
+    soon_->wait_for(factored_);
+    soon_->wait_for(soon_updated_);
+    exchange(K, A, next, *soon_);
+    const Event exchanged = soon_->record(false);
+    make_stream(i, L, q);
+    q.wait_for(exchanged);
+    return solve_and_subtract(K, L, A, next, {}, stream_of(i), q, false);
+  }
+  /// The columns that the block of step i is followed by are up to date with the block before.
+  cuda::Progress step(std::size_t i) const { return {progress_, static_cast<std::int32_t>(i)}; }
+
+  /// Rows of a block's L11 that are solved at once: if it is streamed(), as nearly equal numbers as can be, in one turn on the GPU.
+  std::int64_t rows_at_once(Range K) const {
+    if constexpr (std::is_same_v<T, double>)
+      if (K.size() > solve_rows_) {
+        const std::int64_t most = n_ - K.end > cuda::solve_streamed_turn ? 256 : cuda::solve_streamed_rows;
+        const std::int64_t parts = (K.size() + most - 1) / most, rows = (K.size() + parts - 1) / parts;
+        return (rows + 31) / 32 * 32;
+      }
+    return solve_rows_;
+  }
+  bool streamed(Range K) const { return rows_at_once(K) > solve_rows_; }
+  /// If block i's L11, factored in L, is streamed, its stream, for all columns to the right. There are three in turn: panel i has waited for the
+  /// rest of step i - 3, but not of the two steps after that.
+  void make_stream(std::size_t i, const Place& L, Queue& q) {
+    const Range K = blocks_[i].columns;
+    if constexpr (!single)
+      if (streamed(K))
+        cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, L.by_rows ? Op::Trans : Op::NoTrans, Diag::Unit,
+                              L(K, K), rows_at_once(K), false, streams_ + i % 3 * streams_size_, q);
+  }
+  const unsigned char* stream_of(std::size_t i) const {
+    return streamed(blocks_[i].columns) ? streams_ + i % 3 * streams_size_ : nullptr;
   }
 
   /// What the kernel's panel at K did to the rows.
@@ -324,50 +438,65 @@ class NativeLu {
     if (!left_at_end_) exchange(block, whole(), {0, block.columns.begin}, q);
   }
 
-  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L. Whether a panel can be early
-  /// behind it.
+  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L. `stream`: L11's, if it is
+  /// streamed(). Whether a panel can be early behind it.
   bool update(const Block& block, const Place& L, const Place& A, Range columns, Queue& q, bool of_rest = false,
-              const cuda::FirstPart& first = {}) {
+              const unsigned char* stream = nullptr, const cuda::FirstPart& first = {}) {
     if (columns.size() <= 0) return false;
     const Range K = block.columns;
     const std::int64_t inner = block.inner;
     cuda::RowExchange rows = exchange_of(K);
-    if (!of_rest && !L.by_rows && !A.by_rows && K.size() <= inner &&
-        cuda::exchange_solve_subtract(L({K.begin, m_}, K), A({K.begin, m_}, columns), rows, q))
-      return true;
+    if (!of_rest && in_one_kernel(block, L, A, columns, {}, q)) return true;
     const bool many = columns.size() > cuda::exchange_solve_few && K.size() > inner;
     cuda::DisplacedRows<T> displaced;
-    if (inner > solve_rows_ || many) {
+    if (inner > solve_rows_ || many || stream != nullptr) {
       if (of_rest)
         displaced = exchange_of_rest(block, A, columns, q);
       else
         exchange(block, A, columns, q);
       rows.rows = 0;
     }
-    const unsigned char* streams = nullptr;
+    return solve_and_subtract(block, L, A, columns, rows, stream, q, of_rest, first, displaced);
+  }
+  /// The same where the rows are exchanged, but for `rows`, which solve() exchanges.
+  bool solve_and_subtract(const Block& block, const Place& L, const Place& A, Range columns, cuda::RowExchange rows,
+                          const unsigned char* stream, Queue& q, bool of_rest, const cuda::FirstPart& first = {},
+                          const cuda::DisplacedRows<T>& displaced = {}) {
+    const Range K = block.columns;
+    const std::int64_t at_once = stream == nullptr ? solve_rows_ : rows_at_once(K);
     if constexpr (!single)
-      if (of_rest && columns.size() > cuda::exchange_solve_few) {
+      if (stream == nullptr && of_rest && columns.size() > cuda::exchange_solve_few) {
         const Op op = L.by_rows ? Op::Trans : Op::NoTrans;
         cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, op, Diag::Unit, L(K, K), solve_rows_, false,
-                              streams_, q);
-        streams = streams_;
+                              streams_ + (streams - 1) * streams_size_, q);
+        stream = streams_ + (streams - 1) * streams_size_;
       }
-    solve(L, A, K, columns, rows, inner, streams, q, of_rest && block.two_parts);
+    solve(L, A, K, columns, rows, block.inner, stream, at_once, q, of_rest && block.two_parts);
     return subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first, displaced);
   }
 
+  /// update() by one kernel, which waits for `updated`; false, with nothing done, where that is not possible.
+  bool in_one_kernel(const Block& block, const Place& L, const Place& A, Range columns, cuda::Progress updated,
+                     Queue& q) {
+    const Range K = block.columns;
+    return !L.by_rows && !A.by_rows && K.size() <= block.inner &&
+           cuda::exchange_solve_subtract(L({K.begin, m_}, K), A({K.begin, m_}, columns), exchange_of(K), updated, q);
+  }
+
   /// A12 = L11^-1 P A12, by halves, whose products have more depth than those of one part after the other. `stream`: those of
-  /// L11's parts, or null.
+  /// L11's parts of so many rows `at_once`, or null.
   void solve(const Place& L, const Place& A, Range K, Range columns, cuda::RowExchange& rows, std::int64_t inner,
-             const unsigned char* stream, Queue& q, bool two_parts) {
-    if (K.size() > solve_rows_) {
-      const std::int64_t above = (K.size() / 2 + solve_rows_ - 1) / solve_rows_ * solve_rows_, middle = K.begin + above;
-      solve(L, A, {K.begin, middle}, columns, rows, inner, stream, q, two_parts);
+             const unsigned char* stream, std::int64_t at_once, Queue& q, bool two_parts) {
+    if (K.size() > at_once) {
+      const std::int64_t above = (K.size() / 2 + at_once - 1) / at_once * at_once, middle = K.begin + above;
+      solve(L, A, {K.begin, middle}, columns, rows, inner, stream, at_once, q, two_parts);
       subtract(L, A, {K.begin, middle}, {middle, K.end}, columns, q, false);
       if constexpr (!single)
-        if (stream != nullptr) stream += cuda::solve_stream_bytes<T>(above, solve_rows_, false);
-      return solve(L, A, {middle, K.end}, columns, rows, inner, stream, q, two_parts);
+        if (stream != nullptr) stream += cuda::solve_stream_bytes<T>(above, at_once, false);
+      return solve(L, A, {middle, K.end}, columns, rows, inner, stream, at_once, q, two_parts);
     }
+    if constexpr (std::is_same_v<T, double>)
+      if (at_once > solve_rows_) return cuda::solve_streamed(stream, A(K, columns), A.by_rows, q);
     const int beside = &q == panels_ && products_.leave_multiprocessors() ? products_.panel_multiprocessors : 0;
     cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, stream, q, beside,
                          two_parts);
@@ -401,12 +530,20 @@ class NativeLu {
   bool left_at_end_ = false;  // columns left of a block are exchanged at the end
   void* panel_workspace_ = nullptr;
   unsigned char *streams_ = nullptr, *displaced_workspace_ = nullptr, *left_workspace_ = nullptr;
-  std::size_t streams_size_ = 0;  // of L11's streams for the update of the rest, or none
+  std::size_t streams_size_ = 0;  // of each of L11's streams, or none
+  // In turn, if there are blocks that are streamed(), and one of the rest's queue for those that are not.
+  static constexpr std::size_t streams = std::is_same_v<T, double> ? 4 : 1;
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
   const Queue* panels_ = nullptr;  // their queue, during factor()
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
+  Event factored_;     // the last block
+  Queue* soon_ = nullptr;  // the third queue, during factor(), or null
+  Event soon_updated_;     // the columns of the block after the next, with the present one
+  std::int32_t* progress_ =
+      nullptr;                    // so many steps' soon_updated_ have been reached; null: kernels do not wait for them
+  WaitingTurn turn_;              // of progress_
   std::optional<Event> updated_;  // or, if that kernel is early, the end of the one before it
 };
 

@@ -100,9 +100,7 @@ class LuNativeProducts {
   /// `places`, `counts`: of cuda::Spared.
   void use(void* workspace, const std::int32_t* places, std::int32_t* counts) {
     workspace_ = workspace;
-    // In single precision products have time, unless the matrix is wide: as many again for what is between two panels.
-    const bool more = std::is_same_v<T, float> && A_.rows >= A_.cols;
-    spared_ = {more ? 2 * panel_multiprocessors : panel_multiprocessors, places, counts};
+    spared_ = {panel_multiprocessors + more_multiprocessors(), places, counts};
   }
 
   /// Whether the product that updates a rest of this size is of two parts, so that L and U are better of two parts themselves.
@@ -167,6 +165,16 @@ class LuNativeProducts {
                                                   : of_rest && overlapped_copies_ && side >= unaligned_least))
         return cuda::gemm_overlapped(-1, A, B, C, workspace_, q, spared);
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q);
+  }
+
+  /// Multiprocessors for what is between two panels, where products have time: in single precision, unless the matrix is wide, and in
+  /// double precision of tall matrices, and of real ones that are not large.
+  int more_multiprocessors() const {
+    constexpr std::int64_t tall = 2, large = 11'000;
+    constexpr int few = 6;
+    if constexpr (std::is_same_v<T, float>) return A_.rows >= A_.cols ? panel_multiprocessors : 0;
+    if (single) return 0;
+    return A_.rows >= tall * A_.cols || (!is_complex<T> && A_.rows * A_.cols <= large * large) ? few : 0;
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;

@@ -61,6 +61,9 @@ bool event_ready(void* event);
 void stream_wait_event(void* stream, void* event);
 double event_milliseconds(void* from, void* to);
 
+/// Whether the stream's work goes into a graph.
+bool captured(void* stream) noexcept;
+
 /// From the device's cached pool, in order with the stream's work; null when there is no memory.
 void* allocate(std::size_t bytes, int device, void* stream) noexcept;
 /// The same, and where the stream is being captured into a graph, memory that is not the graph's.

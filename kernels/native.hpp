@@ -76,6 +76,20 @@ inline const std::int32_t* lu_panel_places_in(const void* workspace) {
   return reinterpret_cast<const std::int32_t*>(static_cast<const unsigned char*>(workspace) + lu_panel_places_at);
 }
 
+/// A number in device memory that rises with the steps of a factorization that one queue has done, for kernels of another that
+/// wait for it themselves: a queue that waits for an event starts no kernel early behind it. The panel's workspace has one,
+/// which a panel with offset 0 sets to 0.
+struct Progress {
+  std::int32_t* steps = nullptr;  // null: there is nothing to wait for
+  std::int32_t step = 0;          // to be waited for, or done
+};
+inline constexpr std::size_t lu_panel_progress_at = lu_panel_places_at + lu_panel_places * sizeof(std::int32_t);
+inline std::int32_t* lu_panel_progress_in(void* workspace) {
+  return reinterpret_cast<std::int32_t*>(static_cast<unsigned char*>(workspace) + lu_panel_progress_at);
+}
+/// When the queue's work so far is done, the step is.
+void reach(Progress progress, Queue& q);
+
 /// P A = L U for a panel A (rows >= cols, cols <= lu_panel_max) with LAPACK's pivots. ipiv(i) = offset + pivot row,
 /// from 1; `exchange` gets the row exchange; `start`, if given, becomes the start of the kernel (of an early one it would be the
 /// end). *info becomes offset + the first column with a zero pivot, unless it is positive already; a panel with offset 0, the first,
@@ -147,9 +161,14 @@ std::int64_t exchange_solve_rows(const Queue& q);
 
 /// exchange_solve and the product after it in one kernel, for a factored m x w panel L and n <= w columns A (m x n, column-major):
 /// A = P A, its first w rows = L11^-1 times them, those below -= L21 times these. `exchange` has w rows. False, with nothing
-/// done, where that is not possible or not faster. (exchange_solve_subtract)
+/// done, where that is not possible or not faster. The kernel waits for `updated` before it reads A; what brings that about must have been
+/// put in its queue already. (exchange_solve_subtract)
 template <class T>
-bool exchange_solve_subtract(View<T> L, View<T> A, RowExchange exchange, Queue& q);
+bool exchange_solve_subtract(View<T> L, View<T> A, RowExchange exchange, Progress updated, Queue& q);
+/// Whether its kernel may wait, one of all that are on the GPU at once: whether there is one, and the others have enough multiprocessors
+/// left for what it waits for. Not if the GPU is shared with other processes (MPS).
+template <class T>
+bool exchange_solve_subtract_may_wait(const Queue& q);
 
 /// Bytes of q.workspace that laswp takes for so many swaps of so many rows.
 std::size_t laswp_workspace(std::int64_t rows, std::int64_t swaps);

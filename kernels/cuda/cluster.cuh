@@ -76,6 +76,13 @@ __device__ inline void wait_for_previous() {
 #endif
 }
 
+/// In a kernel before one that is launched early: that one may be placed as soon as there is room.
+__device__ inline void let_next_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// Letters between blocks: 16-byte pieces written into another block's shared memory, counted there by a mailbox. The
 /// mailbox opens when its own thread has said how many bytes to expect and all of them are there; what was sent is then
 /// visible to whoever waited. It can be used again at once, with the other parity.

@@ -8,8 +8,8 @@
 
 namespace devobj::cuda {
 
-/// Lets the kernel's blocks begin when those of the kernel before it in the queue have ended, which saves the time in which that
-/// becomes known as ended; they wait_for_previous().
+/// Lets the kernel's blocks begin when those of the kernel before it in the queue have ended or let_next_start(), which saves the time in
+/// which that becomes known as ended; they wait_for_previous().
 inline cudaLaunchAttribute launch_early() {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

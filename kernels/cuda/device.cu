@@ -230,6 +230,7 @@ void event_record(void* event, void* stream) {
 }
 void event_wait(void* event) { check(cudaEventSynchronize(as_event(event)), "cudaEventSynchronize"); }
 bool event_ready(void* event) {
+  const DuringCapture relaxed;  // of another thread
   cudaError_t status = cudaEventQuery(as_event(event));
   if (status == cudaErrorNotReady) {
     cudaGetLastError();
@@ -260,10 +261,13 @@ void* allocate(std::size_t bytes, int device, void* stream) noexcept {
   cudaGetLastError();
   return nullptr;
 }
-void* allocate_outside_graphs(std::size_t bytes, int device, void* stream) noexcept {
+bool captured(void* stream) noexcept {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(as_stream(stream), &status) != cudaSuccess) cudaGetLastError();
-  if (status == cudaStreamCaptureStatusNone) return allocate(bytes, device, stream);
+  return status != cudaStreamCaptureStatusNone;
+}
+void* allocate_outside_graphs(std::size_t bytes, int device, void* stream) noexcept {
+  if (!captured(stream)) return allocate(bytes, device, stream);
   // through a stream that is not captured
   const DuringCapture relaxed;
   void* pointer = nullptr;

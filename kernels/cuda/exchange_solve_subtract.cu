@@ -51,9 +51,24 @@ __device__ void fetch(Row<E, w>* L, const Block<E>& stored) {
     if (first + k < row) __pipeline_memcpy_async(&L[row][first + k], from, sizeof(E));
 }
 
+/// By all threads.
+__device__ void wait_for(Progress progress) {
+  if (progress.steps == nullptr) return;
+  if (threadIdx.x == 0) {
+    std::int32_t done = 0;
+    do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(done) : "l"(progress.steps) : "memory");
+    while (done < progress.step);
+  }
+  __syncthreads();
+}
+__global__ void reach_kernel(Progress progress) {
+  __threadfence();
+  asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(progress.steps), "r"(progress.step) : "memory");
+}
+
 template <class E, int w, bool subtracts>
-__global__ void __launch_bounds__(threads)
-    exchange_solve_subtract_kernel(Block<E> L, Block<E> A, RowExchange exchange, int parts, int part_rows) {
+__global__ void __launch_bounds__(threads) exchange_solve_subtract_kernel(Block<E> L, Block<E> A, RowExchange exchange,
+                                                                          Progress updated, int parts, int part_rows) {
   extern __shared__ __align__(16) unsigned char bytes[];
   auto& memory = *reinterpret_cast<typename Slice<E, w, subtracts>::Memory*>(bytes);
   const int id = threadIdx.x, warp = id / warp_size, part = static_cast<int>(blockIdx.x) % parts;
@@ -64,6 +79,7 @@ __global__ void __launch_bounds__(threads)
   A.data += first_column * A.ld;
 
   typename Slice<E, w, subtracts>::Product product(memory.product);
+  if constexpr (subtracts) wait_for(updated);
   wait_for_previous();
   if constexpr (!subtracts) let_next_start();  // which multiplies by L21: complete now
 
@@ -143,7 +159,7 @@ bool possible(int device) {
 }
 
 template <class E, int w>
-bool launch(Block<E> L, Block<E> A, RowExchange exchange, Queue& q) {
+bool launch(Block<E> L, Block<E> A, RowExchange exchange, Progress updated, Queue& q) {
   constexpr auto kernel = exchange_solve_subtract_kernel<E, w, true>;
   if (!possible<E, w>(q.device())) return false;
   const std::int64_t rows = L.rows - w, parts = std::clamp<std::int64_t>(ceil_div(rows, 128), 1, most_parts<w>);
@@ -151,7 +167,7 @@ bool launch(Block<E> L, Block<E> A, RowExchange exchange, Queue& q) {
   allow_shared_memory(kernel, q.device(), "exchange_solve_subtract");
   const ClusterLaunch launch(ceil_div(A.cols, columns) * parts, static_cast<int>(parts), threads,
                              sizeof(typename Slice<E, w, true>::Memory), stream_of(q), true);
-  check(cudaLaunchKernelEx(&launch.config, kernel, L, A, exchange, static_cast<int>(parts), part_rows),
+  check(cudaLaunchKernelEx(&launch.config, kernel, L, A, exchange, updated, static_cast<int>(parts), part_rows),
         "exchange_solve_subtract");
   q.launched("exchange_solve_subtract");
   return true;
@@ -168,23 +184,46 @@ bool exchange_solve_slices(Block<float> L, Block<float> A, RowExchange exchange,
   allow_shared_memory(kernel, q.device(), "exchange_solve");
   const ClusterLaunch launch(ceil_div(A.cols, columns), 1, threads, sizeof(Slice<float, w, false>::Memory),
                              stream_of(q));
-  check(cudaLaunchKernelEx(&launch.config, kernel, L, A, exchange, 1, static_cast<int>(A.rows)), "exchange_solve");
+  check(cudaLaunchKernelEx(&launch.config, kernel, L, A, exchange, Progress{}, 1, static_cast<int>(A.rows)),
+        "exchange_solve");
   return true;
 }
 
+void reach(Progress progress, Queue& q) {
+  DeviceScope scope(q.device());
+  reach_kernel<<<1, 1, 0, stream_of(q)>>>(progress);
+  q.launched("reach");
+}
+
 template <class T>
-bool exchange_solve_subtract(View<T> L, View<T> A, RowExchange exchange, Queue& q) {
+bool exchange_solve_subtract_may_wait(const Queue& q) {
+  // of 64 or 128 columns, or fewer
+  constexpr int most_blocks = std::max(64 * most_parts<64>, 128 * most_parts<128>) / columns;
+  DeviceScope scope(q.device());
+  if (!possible<device_t<T>, 64>(q.device())) return false;
+  int processors = 0, shared_by_processes = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "exchange_solve_subtract");
+#if CUDART_VERSION >= 12040
+  check(cudaDeviceGetAttribute(&shared_by_processes, cudaDevAttrMpsEnabled, q.device()), "exchange_solve_subtract");
+#endif
+  return processors >= most_blocks + most_blocks / 4 && !shared_by_processes;
+}
+
+template <class T>
+bool exchange_solve_subtract(View<T> L, View<T> A, RowExchange exchange, Progress updated, Queue& q) {
   using E = device_t<T>;
   if (A.empty()) return true;
   if (A.rows > most_rows<E> || A.cols > L.cols) return false;
   DeviceScope scope(q.device());
-  if (L.cols == 64) return launch<E, 64>(block_of(L), block_of(A), exchange, q);
+  if (L.cols == 64) return launch<E, 64>(block_of(L), block_of(A), exchange, updated, q);
   if constexpr (std::is_same_v<E, float>)  // for others it is not faster
-    if (L.cols == 128) return launch<E, 128>(block_of(L), block_of(A), exchange, q);
+    if (L.cols == 128) return launch<E, 128>(block_of(L), block_of(A), exchange, updated, q);
   return false;
 }
 
-#define INSTANTIATE(T) template bool exchange_solve_subtract(View<T>, View<T>, RowExchange, Queue&);
+#define INSTANTIATE(T)                                                                    \
+  template bool exchange_solve_subtract(View<T>, View<T>, RowExchange, Progress, Queue&); \
+  template bool exchange_solve_subtract_may_wait<T>(const Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

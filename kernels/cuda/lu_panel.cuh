@@ -121,9 +121,9 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-// The workspace: the places of a cluster; the grid's counter and, right after it, its letters; U.
+// The workspace: the places of a cluster, and the progress; the grid's counter and, right after it, its letters; U.
 constexpr std::size_t places_bytes = 256, counter_bytes = 256;
-static_assert(lu_panel_places_at + lu_panel_places * sizeof(std::int32_t) <= places_bytes);
+static_assert(lu_panel_progress_at + sizeof(std::int32_t) <= places_bytes);
 static_assert(lu_panel_places >= max_cluster);
 template <class E>
 std::size_t letters_bytes(int blocks) {
@@ -177,17 +177,23 @@ LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* st
   fail(Status::internal_error, "lu_panel: no panel of this shape");
 }
 
-}  // namespace devobj::cuda::lu
+/// The shapes for a panel. No list on the heap: a factorization asks for each of its blocks before its first kernel.
+class Shapes {
+ public:
+  void add(const LuPanelShape& shape) { of_[count_++] = shape; }
+  const LuPanelShape* begin() const { return of_; }
+  const LuPanelShape* end() const { return of_ + count_; }
 
-namespace devobj::cuda {
-
+ private:
+  LuPanelShape of_[16];  // there are 12 in all
+  int count_ = 0;
+};
 template <class T>
-std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n) {
-  using namespace lu;
+Shapes shapes_of(std::int64_t m, std::int64_t n) {
   using E = device_t<T>;
-  std::vector<LuPanelShape> shapes;
+  Shapes shapes;
   const auto add = [&](int rows, int threads, std::int64_t blocks, bool cluster) {
-    shapes.push_back({width_of<E>(rows), rows, static_cast<int>(blocks), cluster, threads});
+    shapes.add({width_of<E>(rows), rows, static_cast<int>(blocks), cluster, threads});
   };
   const auto blocks_of = [&](int rows, int threads) {  // blocks without rows would be waited for
     return std::max<std::int64_t>(ceil_div(m, std::int64_t(rows) * threads), 2);
@@ -224,6 +230,16 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n) {
   return shapes;
 }
 
+}  // namespace devobj::cuda::lu
+
+namespace devobj::cuda {
+
+template <class T>
+std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n) {
+  const lu::Shapes shapes = lu::shapes_of<T>(m, n);
+  return {shapes.begin(), shapes.end()};
+}
+
 // From measurements (docs/design-notes.md), the first of the list: of few columns and rows in single precision the kernel in which one warp of
 // a block eliminates; else one block as long as that is the fastest, then a cluster with as few threads and rows per thread as possible, then
 // the grid, whose letters take longer, but which has all processors.
@@ -231,9 +247,9 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n) {
 // where it was. (Not where one warp eliminates: there each block costs time.)
 template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m, std::int64_t n, bool beside_products) {
-  const std::vector<LuPanelShape> shapes = lu_panel_shapes<T>(m, n);
-  if (shapes.empty()) return {};
-  LuPanelShape shape = shapes.front();
+  const lu::Shapes shapes = lu::shapes_of<T>(m, n);
+  if (shapes.begin() == shapes.end()) return {};
+  LuPanelShape shape = *shapes.begin();
   if (beside_products && shape.cluster && shape.blocks > 1 && shape.rows > 1 && shape.threads != warp_size)
     shape.blocks = max_cluster;
   return shape;

@@ -227,7 +227,7 @@ struct EliminatingWarp {
 
   __device__ void run() {
     load(min(W, nb));
-    if (p.offset == 0 && rank == 0 && lane == 0) *p.info = 0;
+    if (p.offset == 0 && rank == 0 && lane == 0) open_results(p);
     cluster_wait();
     if (!alone && lane == 0)
       for (int i = rank; i < lu_panel_places; i += blocks) p.places[i] = multiprocessor();
@@ -242,6 +242,7 @@ struct EliminatingWarp {
       if (c0 + W >= nb) break;
       take_next(c0 + W, min(W, nb - c0 - W));
     }
+    let_next_start();  // it waits for this kernel's end
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       memory.position[r * warp_size + lane] = position[r];

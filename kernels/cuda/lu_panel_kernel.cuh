@@ -383,7 +383,7 @@ struct Elimination {
 
   __device__ void run() {
     load(0, min(W, nb));
-    if (p.offset == 0 && link.rank == 0 && threadIdx.x == 0) *p.info = 0;
+    if (p.offset == 0 && link.rank == 0 && threadIdx.x == 0) open_results(p);
     link.opened(p);
     for (int c0 = 0;; c0 += W) {
       const int w = min(W, nb - c0);
@@ -400,6 +400,7 @@ struct Elimination {
       leave(c0);
       enter_next(c0, min(W, nb - c0 - W));
     }
+    let_next_start();  // it waits for this kernel's end
     place_rows();
   }
 };

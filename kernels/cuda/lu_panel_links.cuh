@@ -110,12 +110,19 @@ struct Panel {
   E* U;                    // nb x nb, by rows
   unsigned char* letters;  // of all blocks, for each turn; where there is no cluster. Zero at the start, as
   unsigned* arrived;       // the grid's barrier counter
-  std::int32_t* places;    // gets the multiprocessors of a cluster
+  std::int32_t* places;    // gets the multiprocessors of a cluster; behind them is the Progress
   int block_rows;          // of each block: a multiple of `updating`, R * T at most
   bool keeps_L;            // each block keeps its rows of a sub-panel's L in shared memory
   bool boxes;              // the rest's columns are copied as boxes
   unsigned kept_bits;      // of L's numbers, in single precision (two_parts.cuh)
 };
+
+/// By one thread of the first panel, before its end.
+template <class E>
+__device__ void open_results(const Panel<E>& p) {
+  *p.info = 0;
+  p.places[lu_panel_places] = 0;
+}
 
 /// Whether the rows are shared evenly by the blocks; else all blocks but the last ones have as many as their threads hold, R each. Not in
 /// double precision: there the number of rows has to be a constant, or the kernel with two to a thread is short of registers, and

@@ -8,13 +8,6 @@
 
 namespace devobj::cuda {
 
-/// In a kernel before one that is launched so: that one may be placed as soon as there is room.
-__device__ inline void let_next_start() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 /// First in a kernel that is launched so: what the kernels before wrote is there now, and the next one may be placed as
 /// soon as there is room.
 __device__ inline void begin_overlapped() {

@@ -1,6 +1,6 @@
 // On a GPU only: exchange_solve, with L as it lies and as a stream: the exchange of rows, exactly, and the solution by its
 // backward error against a wider precision; column-major and row-major, in several parts, with few columns and many, with
-// infinities and NaN. exchange_solve_subtract, with the product after it, likewise.
+// infinities and NaN. exchange_solve_subtract, with the product after it, likewise, and behind another queue's work; solve_streamed.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -371,7 +371,7 @@ class ExchangeSolveSubtract : public ExchangeSolve {
       Matrix<T> at_16_bytes((m + 3) / 4 * 4, w, q());
       to_device<T>({L.data(), m, w, m}, at_16_bytes({0, m}, {0, w}), q());
       done = cuda::exchange_solve_subtract<T>(aligned ? at_16_bytes({0, m}, {0, w}) : View<T>(l), a,
-                                              {first, first + w, w}, q());
+                                              {first, first + w, w}, {}, q());
       X = a.read("A");
     }
     return done;
@@ -438,6 +438,39 @@ TEST_P(ExchangeSolveSubtract, SizesAndWidths) {
     for (const Size& size : std::vector<Size>{{257, 1, 1}, {700, 33, 7}, {300, 64, 65}, {6010, 64, 3}, {70, 64, 130}})
       check<T>(size);
     EXPECT_EQ(done, 0);
+  });
+}
+
+/// It waits for another queue's work, which begins late.
+TEST_P(ExchangeSolveSubtract, WaitsForProgress) {
+  with_type([&]<class T>(T) {
+    const std::int64_t m = 1000, w = 64, columns = 64;
+    if constexpr (cuda_built) {
+      if (!cuda::gemm_overlapped_usable(q().device()) || !cuda::exchange_solve_subtract_may_wait<T>(q()))
+        GTEST_SKIP() << "skipped: not on Hopper";
+      const Dense<T> L = random<T>(m, w, 1), A = random<T>(m, columns, 2);
+      Dense<std::int32_t> lists(2 * w, 1);
+      for (std::int64_t t = 0; t < w; ++t) lists[t] = std::int32_t(t), lists[w + t] = -1;
+      const Matrix<std::int32_t> on_device = upload(lists, q());
+      const cuda::RowExchange none{on_device.view().data, on_device.view().data + w, w};
+      const Matrix<T> l = upload(L, q()), there = upload(A, q()), expected = upload(A, q());
+      ASSERT_TRUE(cuda::exchange_solve_subtract<T>(l, expected, none, {}, q()));
+      // so much work that the kernel has begun long before it is done
+      const std::int64_t n = 4000;
+      const Matrix<T> large = upload(random<T>(n, n, 3), q()), square(n, n, q());
+      const Matrix<std::int32_t> steps = upload(Dense<std::int32_t>(1, 1), q());
+      const Matrix<T> a = upload(Dense<T>(m, columns, nan<T>), q());
+      for (std::int32_t step = 1; step <= 3; ++step) {
+        {
+          SideQueue waiting(q(), true);
+          gemm<T>(Op::NoTrans, Op::NoTrans, T(1), large, large, T(0), square, q());
+          copy<T>(there, a, q());
+          cuda::reach({steps.view().data, step}, q());
+          ASSERT_TRUE(cuda::exchange_solve_subtract<T>(l, a, none, {steps.view().data, step}, waiting));
+        }
+        expect_same(download<T>(a, q()), download<T>(expected, q()), "A");
+      }
+    }
   });
 }
 

@@ -1,7 +1,10 @@
 // On a GPU only: the native LU beyond what test_lu*.cpp ask of every method: panels of every height, blocks of every kind, info on the
 // device, and the arguments that only it has. Its panels by themselves: test_lu_native_panel.cpp and
 // test_lu_native_split.cpp.
+#include <atomic>
 #include <limits>
+#include <thread>
+#include <vector>
 
 #include "devobj/rng.hpp"
 #include "factor_checks.hpp"
@@ -197,10 +200,11 @@ TEST_P(LuNative, AgainAndAgain) {
   });
 }
 
-/// In single precision products between two panels begin beside the kernel before them, of tall matrices in a third queue too.
+/// In single precision products between two panels begin beside the kernel before them, of tall matrices in a third queue too; in
+/// double precision the third queue exchanges the rows of the next block.
 TEST_P(LuNative, LargeMatricesAgainAndAgain) {
   with_type([&]<class T>(T) {
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (!is_complex<T>)
       for (auto [m, n] : {std::pair<std::int64_t, std::int64_t>{8000, 8000}, {12600, 6300}}) {
         SCOPED_TRACE(shape_name(m, n));
         Matrix<T> A(m, n, q()), LU(m, n, q());
@@ -219,6 +223,36 @@ TEST_P(LuNative, LargeMatricesAgainAndAgain) {
           expect_same(pivots, first_pivots, "pivots");
         }
       }
+  });
+}
+
+/// Factorizations of several threads at once, of which one at a time has kernels that wait for another queue's: with their own queues and the
+/// same results.
+TEST_P(LuNative, SeveralThreadsAtOnce) {
+  with_type([&]<class T>(T) {
+    const auto factors = [](const Dense<T>& A, Queue& on) {
+      const Matrix<T> LU = upload(A, on);
+      const Matrix<std::int32_t> ipiv(A.rows(), 1, on);
+      getrf<T>(LU, ipiv, on, {Method::native});
+      return download<T>(LU, on);
+    };
+    std::vector<Dense<T>> A, expected;
+    for (const std::int64_t n : {300, 700, 1000, 2000}) {
+      A.push_back(random<T>(n, n, 31));
+      expected.push_back(factors(A.back(), q()));
+    }
+    std::atomic<int> different = 0;
+    const auto factor_all = [&](std::size_t thread) {
+      Queue own(Backend::cuda);
+      for (std::size_t again = 0; again < 12; ++again) {
+        const std::size_t i = (thread + again) % A.size();
+        if (!same_bits(factors(A[i], own), expected[i])) ++different;
+      }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 8; ++t) threads.emplace_back(factor_all, t);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(different, 0);
   });
 }
 
