@@ -224,13 +224,32 @@ template <class W> Dense<W> triangle(Uplo uplo, Diag diag, const Dense<W>& A) {
     return (uplo == Uplo::Upper ? i <= j : i >= j) ? A(i, j) : W(0);
   });
 }
-/// A B
+/// A B. Several columns at a time: a sum waits for its last addition.
 template <class W> Dense<W> multiply(const Dense<W>& A, const Dense<W>& B) {
-  return Dense<W>::from(A.rows(), B.cols(), [&](auto i, auto j) {
-    W sum = 0;
-    for (std::int64_t p = 0; p < A.cols(); ++p) sum += A(i, p) * B(p, j);
-    return sum;
-  });
+  Dense<W> C(A.rows(), B.cols());
+  std::vector<W> row(static_cast<std::size_t>(A.cols()));
+  const std::int64_t count = A.cols(), ld = B.rows(), several = 4;
+  for (std::int64_t i = 0; i < C.rows(); ++i) {
+    for (std::int64_t p = 0; p < count; ++p) row[static_cast<std::size_t>(p)] = A(i, p);
+    const W *a = row.data(), *b = B.data();
+    std::int64_t j = 0;
+    for (; j + several <= C.cols(); j += several, b += several * ld) {
+      W s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+      for (std::int64_t p = 0; p < count; ++p) {
+        s0 += a[p] * b[p];
+        s1 += a[p] * b[p + ld];
+        s2 += a[p] * b[p + 2 * ld];
+        s3 += a[p] * b[p + 3 * ld];
+      }
+      C(i, j) = s0, C(i, j + 1) = s1, C(i, j + 2) = s2, C(i, j + 3) = s3;
+    }
+    for (; j < C.cols(); ++j, b += ld) {
+      W sum = 0;
+      for (std::int64_t p = 0; p < count; ++p) sum += a[p] * b[p];
+      C(i, j) = sum;
+    }
+  }
+  return C;
 }
 /// alpha A + beta B, where a matrix is not looked at if its factor is 0
 template <class W> Dense<W> combine(W alpha, const Dense<W>& A, W beta, const Dense<W>& B) {
@@ -267,37 +286,44 @@ template <class T> class Padded {
  public:
   static constexpr std::int64_t above = 2, below = 3, left = 1, right = 2;
 
-  Padded(const Dense<T>& a, Queue& q) : q_(q), rows_(a.rows()), cols_(a.cols()) {
-    Dense<T> whole(above + rows_ + below, left + cols_ + right);
-    std::memset(static_cast<void*>(whole.data()), 0x5a, static_cast<std::size_t>(whole.size()) * sizeof(T));
-    for (std::int64_t j = 0; j < cols_; ++j)
-      for (std::int64_t i = 0; i < rows_; ++i) whole(above + i, left + j) = a(i, j);
-    parent_ = upload(whole, q);
-  }
+  Padded(const Dense<T>& a, Queue& q);
   View<T> view() const { return parent_({above, above + rows_}, {left, left + cols_}); }
   operator View<T>() const { return view(); }
 
-  Dense<T> read(const char* name = "the matrix") const {
-    const Dense<T> whole = download<T>(parent_, q_);
-    unsigned char canary[sizeof(T)];
-    std::memset(canary, 0x5a, sizeof(T));
-    Dense<T> block(rows_, cols_);
-    std::int64_t overwritten = 0;
-    for (std::int64_t j = 0; j < whole.cols(); ++j)
-      for (std::int64_t i = 0; i < whole.rows(); ++i) {
-        const std::int64_t r = i - above, c = j - left;
-        if (0 <= r && r < rows_ && 0 <= c && c < cols_) block(r, c) = whole(i, j);
-        else if (std::memcmp(&whole(i, j), canary, sizeof(T)) != 0) ++overwritten;
-      }
-    EXPECT_EQ(overwritten, 0) << "elements around " << name << " were overwritten";
-    return block;
-  }
+  Dense<T> read(const char* name = "the matrix") const;
 
  private:
   Queue& q_;
   std::int64_t rows_, cols_;
   Matrix<T> parent_;
 };
+
+template <class T>
+Padded<T>::Padded(const Dense<T>& a, Queue& q) : q_(q), rows_(a.rows()), cols_(a.cols()) {
+  Dense<T> whole(above + rows_ + below, left + cols_ + right);
+  std::memset(static_cast<void*>(whole.data()), 0x5a, static_cast<std::size_t>(whole.size()) * sizeof(T));
+  for (std::int64_t j = 0; j < cols_; ++j)
+    for (std::int64_t i = 0; i < rows_; ++i) whole(above + i, left + j) = a(i, j);
+  parent_ = upload(whole, q);
+}
+template <class T>
+Dense<T> Padded<T>::read(const char* name) const {
+  const Dense<T> whole = download<T>(parent_, q_);
+  unsigned char canary[sizeof(T)];
+  std::memset(canary, 0x5a, sizeof(T));
+  Dense<T> block(rows_, cols_);
+  std::int64_t overwritten = 0;
+  for (std::int64_t j = 0; j < whole.cols(); ++j)
+    for (std::int64_t i = 0; i < whole.rows(); ++i) {
+      const std::int64_t r = i - above, c = j - left;
+      if (0 <= r && r < rows_ && 0 <= c && c < cols_)
+        block(r, c) = whole(i, j);
+      else if (std::memcmp(&whole(i, j), canary, sizeof(T)) != 0)
+        ++overwritten;
+    }
+  EXPECT_EQ(overwritten, 0) << "elements around " << name << " were overwritten";
+  return block;
+}
 
 // ---- comparisons ----
 
@@ -335,5 +361,35 @@ template <class T> void expect_same(const Dense<T>& actual, const Dense<T>& expe
       return;
     }
 }
+
+// ---- what testing.cpp has for all test programs ----
+#define DEVOBJ_TESTING_OF_ANY(EACH, T)                            \
+  EACH template Dense<T>::Dense(std::int64_t, std::int64_t, T);   \
+  EACH template Matrix<T> upload(const Dense<T>&, Queue&);        \
+  EACH template Dense<T> download(View<T>, Queue&);               \
+  EACH template Padded<T>::Padded(const Dense<T>&, Queue&);       \
+  EACH template Dense<T> Padded<T>::read(const char*) const;      \
+  EACH template bool same_bits(const Dense<T>&, const Dense<T>&); \
+  EACH template void expect_same(const Dense<T>&, const Dense<T>&, const std::string&);
+#define DEVOBJ_TESTING_OF_SCALAR(EACH, T)                                   \
+  DEVOBJ_TESTING_OF_ANY(EACH, T)                                            \
+  EACH template Dense<T> random(std::int64_t, std::int64_t, std::uint32_t); \
+  EACH template Dense<wide_t<T>> widen(const Dense<T>&);                    \
+  EACH template void expect_close(const Dense<T>&, const Dense<wide_t<T>>&, const Dense<Wide>&, const std::string&);
+#define DEVOBJ_TESTING_OF_WIDE(EACH, W)                              \
+  EACH template Dense<Wide> absolute(const Dense<W>&);               \
+  EACH template Dense<W> op_of(Op, const Dense<W>&);                 \
+  EACH template Dense<W> triangle(Uplo, Diag, const Dense<W>&);      \
+  EACH template Dense<W> multiply(const Dense<W>&, const Dense<W>&); \
+  EACH template Dense<W> combine(W, const Dense<W>&, W, const Dense<W>&);
+#define DEVOBJ_TESTING(EACH)                           \
+  DEVOBJ_TESTING_OF_ANY(EACH, std::int32_t)            \
+  DEVOBJ_TESTING_OF_SCALAR(EACH, float)                \
+  DEVOBJ_TESTING_OF_SCALAR(EACH, double)               \
+  DEVOBJ_TESTING_OF_SCALAR(EACH, std::complex<float>)  \
+  DEVOBJ_TESTING_OF_SCALAR(EACH, std::complex<double>) \
+  DEVOBJ_TESTING_OF_WIDE(EACH, Wide)                   \
+  DEVOBJ_TESTING_OF_WIDE(EACH, std::complex<Wide>)
+DEVOBJ_TESTING(extern)
 
 }  // namespace devobj::test
