@@ -13,9 +13,8 @@ set_source_files_properties(${random_fill}_baseline.cpp ${random_fill}_avx2.cpp 
                             ${PROJECT_SOURCE_DIR}/devObjCpp/rng_draw.cpp ${PROJECT_SOURCE_DIR}/devObjCpp/rng_poisson.cpp
                             PROPERTIES SKIP_PRECOMPILE_HEADERS TRUE)
 if(simd_sets)
-  set_source_files_properties(${random_fill}_avx2.cpp PROPERTIES COMPILE_OPTIONS "${random_options};-mavx2;-mfma")
-  set_source_files_properties(${random_fill}_avx512.cpp PROPERTIES COMPILE_OPTIONS
-    "${random_options};-mavx512f;-mavx512dq;-mavx512vl;-mavx512bw;-mfma;-mprefer-vector-width=512")
+  set_source_files_properties(${random_fill}_avx2.cpp PROPERTIES COMPILE_OPTIONS "${random_options};${simd_avx2}")
+  set_source_files_properties(${random_fill}_avx512.cpp PROPERTIES COMPILE_OPTIONS "${random_options};${simd_avx512}")
 else()
   set_source_files_properties(${random_fill}_avx2.cpp ${random_fill}_avx512.cpp PROPERTIES HEADER_FILE_ONLY TRUE)
 endif()
