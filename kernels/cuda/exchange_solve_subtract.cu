@@ -203,10 +203,12 @@ bool exchange_solve_subtract_may_wait(const Queue& q) {
   if (!possible<device_t<T>, 64>(q.device())) return false;
   int processors = 0, shared_by_processes = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "exchange_solve_subtract");
-#if CUDART_VERSION >= 12040
-  check(cudaDeviceGetAttribute(&shared_by_processes, cudaDevAttrMpsEnabled, q.device()), "exchange_solve_subtract");
-#endif
-  return processors >= most_blocks + most_blocks / 4 && !shared_by_processes;
+  constexpr auto mps_enabled = static_cast<cudaDeviceAttr>(133);  // which older toolkits do not name
+  if (cudaDeviceGetAttribute(&shared_by_processes, mps_enabled, q.device()) != cudaSuccess) {
+    cudaGetLastError();  // an older driver cannot tell
+    return false;
+  }
+  return processors >= most_blocks + most_blocks / 4 && shared_by_processes == 0;
 }
 
 template <class T>
