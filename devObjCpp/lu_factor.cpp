@@ -30,8 +30,7 @@ std::int64_t getrf_lapack(View<T> A, View<std::int32_t> ipiv, Queue& q) {
   return info;
 }
 
-/// info in pinned memory, which the GPU writes as it goes: nothing has to be copied at the end, which for small matrices took a
-/// fiftieth of the time.
+/// info is in pinned memory, which the GPU writes as it goes: nothing has to be copied at the end.
 template <class T>
 std::int64_t getrf_native_info(View<T> A, View<std::int32_t> ipiv, Queue& q, const LuOptions& options) {
   const PinnedBuffer info(sizeof(std::int32_t), true);

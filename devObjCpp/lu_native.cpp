@@ -268,7 +268,7 @@ class NativeLu {
     q.wait_for(exchanged);
     return solve_and_subtract(K, L, A, next, {}, stream_of(i), q, false);
   }
-  /// The columns that the block of step i is followed by are up to date with the block before.
+  /// Of progress_: the columns of the block after step i's are up to date with the block before it.
   cuda::Progress step(std::size_t i) const { return {progress_, static_cast<std::int32_t>(i)}; }
 
   /// Rows of a block's L11 that are solved at once: if it is streamed(), as nearly equal numbers as can be, in one turn on the GPU.
@@ -289,10 +289,10 @@ class NativeLu {
     if constexpr (!single)
       if (streamed(K))
         cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, L.by_rows ? Op::Trans : Op::NoTrans, Diag::Unit,
-                              L(K, K), rows_at_once(K), false, streams_ + i % 3 * streams_size_, q);
+                              L(K, K), rows_at_once(K), false, streams_ + i % streams_in_turn * streams_size_, q);
   }
   const unsigned char* stream_of(std::size_t i) const {
-    return streamed(blocks_[i].columns) ? streams_ + i % 3 * streams_size_ : nullptr;
+    return streamed(blocks_[i].columns) ? streams_ + i % streams_in_turn * streams_size_ : nullptr;
   }
 
   /// What the kernel's panel at K did to the rows.
@@ -480,8 +480,8 @@ class NativeLu {
   void* panel_workspace_ = nullptr;
   unsigned char *streams_ = nullptr, *displaced_workspace_ = nullptr, *left_workspace_ = nullptr;
   std::size_t streams_size_ = 0;  // of each of L11's streams, or none
-  // In turn, if there are blocks that are streamed(), and one of the rest's queue for those that are not.
-  static constexpr std::size_t streams = std::is_same_v<T, double> ? 4 : 1;
+  // Of blocks that are streamed() there are several in turn; one more is the rest's queue's own, for those that are not.
+  static constexpr std::size_t streams_in_turn = 3, streams = std::is_same_v<T, double> ? streams_in_turn + 1 : 1;
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements

@@ -19,7 +19,6 @@
 
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
-#include "kernels/cluster_places.hpp"
 #include "kernels/native.hpp"
 #include "qr_native_panels.hpp"
 #include "qr_reflect.hpp"

@@ -212,6 +212,9 @@ struct Spared {
   std::int32_t* counts = nullptr;
 };
 inline constexpr int spared_counts = 3;
+/// The numbers of the multiprocessors that a cluster of `count` blocks, at most 16, finds, to `places` in device memory: left free, they let a
+/// panel's cluster begin. False, with nothing done, where there are no such clusters. (cluster_places)
+bool cluster_places(std::int32_t* places, int count, Queue& q);
 
 /// C += alpha op(A) op(B) in single precision by products of parts of the numbers on the tensor cores, alpha 1 or -1, as
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small

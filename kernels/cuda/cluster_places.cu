@@ -1,7 +1,7 @@
 // cluster_places: a cluster that only says where it is.
-#include "kernels/cluster_places.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/cuda_common.hpp"
+#include "kernels/native.hpp"
 
 namespace devobj::cuda {
 namespace {
