@@ -141,6 +141,11 @@ constexpr int cluster_rows = sizeof(E) == 16 ? 3 : 4;
 template <class E>
 constexpr int few_blocks = std::is_same_v<E, float> ? 8 : max_cluster;
 
+/// Whether one row to each of more_threads is faster than two to each of the usual ones. In other types a panel by itself is, but not beside
+/// products.
+template <class E>
+constexpr bool has_more_threads = std::is_same_v<E, double>;
+
 /// The shapes that exist: all others are slower for every number of rows (docs/design-notes.md).
 template <class E>
 LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
@@ -161,6 +166,9 @@ LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* st
     }
   } else if (shape.threads == few) {
     if (shape.cluster && R == 1) return LaunchOf<E, 1, few, ClusterLink>::run(p, shape, start, q);
+  } else if (shape.threads == more_threads) {
+    if constexpr (has_more_threads<E>)
+      if (shape.cluster && R == 1) return LaunchOf<E, 1, more_threads, ClusterLink>::run(p, shape, start, q);
   } else if (shape.cluster) {
     if (R == 1) return LaunchOf<E, 1, usual, ClusterLink>::run(p, shape, start, q);
     if (R == 2) return LaunchOf<E, 2, usual, ClusterLink>::run(p, shape, start, q);
@@ -185,7 +193,7 @@ class Shapes {
   const LuPanelShape* end() const { return of_ + count_; }
 
  private:
-  LuPanelShape of_[16];  // there are 12 in all
+  LuPanelShape of_[16];  // there are 13 in all
   int count_ = 0;
 };
 template <class T>
@@ -221,7 +229,9 @@ Shapes shapes_of(std::int64_t m, std::int64_t n) {
   if (one) follow();
   if (machine.clusters) {
     if (blocks_of(1, few_threads) <= few_blocks<E>) cluster(1, few_threads);
-    for (int rows = 1; rows <= cluster_rows<E>; ++rows) cluster(rows, usual_threads);
+    cluster(1, usual_threads);
+    if (has_more_threads<E>) cluster(1, more_threads);
+    for (int rows = 2; rows <= cluster_rows<E>; ++rows) cluster(rows, usual_threads);
   }
   one_block(2, usual_threads);
   for (int rows : {2, 4, 8, 16})
@@ -250,7 +260,8 @@ LuPanelShape lu_panel_shape(std::int64_t m, std::int64_t n, bool beside_products
   const lu::Shapes shapes = lu::shapes_of<T>(m, n);
   if (shapes.begin() == shapes.end()) return {};
   LuPanelShape shape = *shapes.begin();
-  if (beside_products && shape.cluster && shape.blocks > 1 && shape.rows > 1 && shape.threads != warp_size)
+  if (beside_products && shape.cluster && shape.blocks > 1 && (shape.rows > 1 || shape.threads == lu::more_threads) &&
+      shape.threads != warp_size)
     shape.blocks = max_cluster;
   return shape;
 }

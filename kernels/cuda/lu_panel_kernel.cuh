@@ -336,9 +336,11 @@ struct Elimination {
       if (position[r] >= 0 && row(r) < nb) p.exchange.displaced_to[row(r)] = position[r] >= nb ? position[r] : -1;
     link.boundary();
     // groups of threads, which have one or, if they must, `tops` of the top rows each, share the columns
-    constexpr int at_once = sizeof(E) == 4 ? 16 : 8, tops = static_cast<int>(lu_panel_max) / T;
-    const int size = min(nb <= 32 ? 32 : nb <= 64 ? 64 : nb <= 128 ? 128 : 256, T), groups = T / size;
-    const int group = link.rank * groups + static_cast<int>(threadIdx.x) / size;
+    constexpr int at_once = sizeof(E) == 4 ? 16 : 8, most = T < lu_panel_max ? T : static_cast<int>(lu_panel_max),
+                  tops = static_cast<int>(lu_panel_max) / most;
+    const int size = min(nb <= 32 ? 32 : nb <= 64 ? 64 : nb <= 128 ? 128 : 256, most), groups = T / size;
+    const int of_block = static_cast<int>(threadIdx.x) / size;  // threads that are left over have no columns
+    const int group = link.rank * groups + of_block;
     int t[tops], source[tops], to[tops];
 #pragma unroll
     for (int i = 0; i < tops; ++i) {
@@ -355,7 +357,7 @@ struct Elimination {
       const int c0 = first + group * share;
       E old[tops][at_once], fresh[tops][at_once];
       E* const first_column = kept(&p.A(0, c0));
-      const int columns = min(share, nb - c0);
+      const int columns = of_block < groups ? min(share, nb - c0) : 0;
 #pragma unroll
       for (int i = 0; i < tops; ++i) {
         E* column = first_column;
@@ -405,17 +407,31 @@ struct Elimination {
   }
 };
 
-/// Registers of a thread that eliminates, one of usual_threads; at the start all have registers_at_start. By what the rows take, and so
-/// that neither team, or the second one if it must be, has loads from local memory. (Where that is as many as at the start the compiler
-/// has to be told too, or it keeps numbers in local memory.) Fewer threads have as many as they want.
-constexpr int registers_at_start = 168;
-template <class E, int W, int R>
+/// Registers of a thread that eliminates; at the start all have registers_at_start. By what the rows take, and so that neither team, or
+/// the second one if it must be, has loads from local memory; of more_threads both have a few, outside the steps. (Where that is as many
+/// as at the start the compiler has to be told too, or it keeps numbers in local memory.) few_threads have as many as they want.
+template <int T>
+constexpr int registers_at_start = 65536 / (T + updating) / 8 * 8;
+template <class E, int W, int R, int T>
 constexpr int registers_given = [] {
+  if (T == more_threads) return 120;
   constexpr int bytes_of_rows = R * W * static_cast<int>(sizeof(E));
   if (bytes_of_rows > 384) return std::is_same_v<E, double> ? 200 : 208;
   if (bytes_of_rows > 256 && sizeof(E) == 16) return 192;
-  return bytes_of_rows <= 256 && two_words<E> ? registers_at_start : 176;
+  return bytes_of_rows <= 256 && two_words<E> ? registers_at_start<T> : 176;
 }();
+/// So many of a thread of the other team.
+template <int T, int given>
+constexpr int registers_left = (registers_at_start<T> * (T + updating) - given * T) / updating;
+template <int T, int registers>
+__device__ void change_registers() {
+  if constexpr (T == few_threads)
+    return;
+  else if constexpr (registers >= registers_at_start<T>)
+    take_registers<registers>();
+  else
+    leave_registers<registers>();
+}
 
 template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
 __global__ void __launch_bounds__(T + updating, 1)
@@ -425,14 +441,14 @@ __global__ void __launch_bounds__(T + updating, 1)
   using Link = LinkOf<E, W, T>;
   Link::open(shared.link);
   wait_for_previous();
-  constexpr int given = registers_given<E, W, R>;
+  constexpr int given = registers_given<E, W, R, T>;
   // Each team has a link of its own: what one keeps in registers would otherwise be kept for the other too, and not in registers.
   if (threadIdx.x < T) {
-    if constexpr (T == usual_threads) take_registers<given>();
+    change_registers<T, given>();
     Link link(shared.link, p);
     Elimination<E, W, R, T, LinkOf>(p, shared, link).run();
   } else {
-    if constexpr (T == usual_threads) leave_registers<3 * registers_at_start - 2 * given>();
+    change_registers<T, registers_left<T, given>>();
     Link link(shared.link, p);
     RestUpdate<E, W, R, T, LinkOf>(p, map, shared, bytes + (p.keeps_L ? KeptL<E, W, R, T>::bytes : 0), link).run();
   }

@@ -17,7 +17,7 @@ namespace devobj::cuda::lu {
 
 // A parameter T is the number of threads that eliminate, with the rows in their registers. With fewer a step is shorter, since the warps
 // on a scheduler wait for each other; but so few rows need many blocks.
-constexpr int usual_threads = 256, few_threads = 128;
+constexpr int usual_threads = 256, few_threads = 128, more_threads = 384;
 constexpr int updating = 128;  // threads that update the rest beside them
 constexpr int max_blocks = 512;
 // Buffers are taken in turn. A block of a cluster may be one step ahead of another, which then still stores the step before. (For a

@@ -14,7 +14,7 @@ INSTANTIATE_TEST_SUITE_P(On, LuNativePanel,
                                                           Type::double_complex)),
                          instance_name);
 
-/// One block, clusters of 2 to 16, grids; 128 or 256 threads with 1 to 16 rows each; one warp that eliminates and others that follow, of few
+/// One block, clusters of 2 to 16, grids; 128, 256 or 384 threads with 1 to 16 rows each; one warp that eliminates and others that follow, of few
 /// columns and rows in single precision: the same bits, and LAPACK's pivots. (The panels do not begin at 16 bytes: so there are no
 /// boxes, with which single precision has others.)
 TEST_P(LuNativePanel, EveryShapeGivesTheSameBits) {
