@@ -17,6 +17,9 @@
 // number in device memory (cuda::Progress), since a queue that waits for another starts nothing early. Not where there is a third queue, nor
 // in a graph, which may put a kernel that waits before what it waits for.
 //
+// Of a matrix that is larger still, several blocks update the rest together, which gives a deeper and so a faster product
+// (LuNativeBlocks::Group): until then each of them updates only the columns that the next panels need.
+//
 // In double precision several hundred rows of U12 are one kernel's (solve_streamed). L11's stream is made once for all columns; beside it
 // the third queue exchanges the rows of `next`.
 //
@@ -75,7 +78,8 @@ class NativeLu {
         blocks_(m_, n_, by_rows_, options,
                 by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max, products_,
                 tuning_of(q)) {
-    products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest());
+    blocks_.set_groups(products_);
+    products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest_group());
     blocks_.set_two_parts(products_);
     if (products_.wants_copy()) aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
@@ -89,6 +93,11 @@ class NativeLu {
       for (const auto& [K, inner, first_shape, last_shape, two_parts] : blocks_.all())
         if (K.end < n_ && (streamed(K) || n_ - K.end > cuda::exchange_solve_few))
           bytes = std::max(bytes, cuda::solve_stream_bytes<T>(K.size(), rows_at_once(K), false));
+      for (const auto& group : blocks_.groups())
+        if (group.of_several()) {
+          const Range K = blocks_.whole(group).columns;
+          bytes = std::max(bytes, cuda::solve_stream_bytes<T>(K.size(), rows_at_once(K), false));
+        }
       streams_size_ = aligned(static_cast<std::size_t>(bytes));
     }
     const std::size_t aligned_copy = static_cast<std::size_t>(aligned_.ld * aligned_.cols) * sizeof(T);
@@ -143,7 +152,7 @@ class NativeLu {
     if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
     if (left_at_end_) {
       std::vector<std::int64_t> ends;
-      for (const Block& block : blocks_.all()) ends.push_back(block.columns.end);
+      for (const auto& group : blocks_.groups()) ends.push_back(blocks_[group.last].columns.end);
       cuda::exchange_left(A_, ipiv_, ends, left_workspace_, q_);
     }
   }
@@ -216,6 +225,11 @@ class NativeLu {
         }
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
+        if (const auto group = blocks_.group_of(i); group.of_several()) {
+          update_by_group(i, group, soon);
+          if (i == group.last) left_exchanged = soon.record(false);
+          return q_.wait_for(soon_updated_);
+        }
         // the columns first in one product with the others, or beside it
         const bool first_part =
             products_.has_first_part(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
@@ -246,6 +260,25 @@ class NativeLu {
       factored_ = panels.record(false);
       exchange_within(next, place_of(i + 1), panels);
     }
+  }
+
+  /// Step i's update of the rest for a block of a group of several: each updates the columns that the group's panels need, and the last
+  /// one, with all blocks at once, all others; in `soon` the rows of the columns left of the group are exchanged then.
+  void update_by_group(std::size_t i, typename LuNativeBlocks<T>::Group group, Queue& soon) {
+    const Block &K = blocks_[i], all = blocks_.whole(group);
+    const bool last = i == group.last;
+    const Range near{blocks_[i + 2].columns.begin, blocks_.rest_of_group(group.last)}, others{near.end, n_};
+    soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
+    Queue& of_near = last ? soon : q_;
+    update(K, whole(), whole(), near, of_near, !last, stream_of(i));
+    if (by_rows_) copy_to_place(i + 2, of_near);
+    soon_updated_ = of_near.record(false);
+    exchange(K, whole(), {all.columns.begin, K.columns.begin}, q_);
+    if (!last) return;
+    exchange_left_now(all, soon);
+    unsigned char* const stream = streamed(all.columns) ? streams_ + (streams - 1) * streams_size_ : nullptr;
+    if (stream != nullptr) make_stream(all.columns, whole(), stream, q_);
+    update(all, whole(), whole(), others, q_, true, stream);
   }
 
   /// update() of the next block's columns, which another queue has brought up to date with the block before.
@@ -286,10 +319,12 @@ class NativeLu {
   /// rest of step i - 3, but not of the two steps after that.
   void make_stream(std::size_t i, const Place& L, Queue& q) {
     const Range K = blocks_[i].columns;
+    if (streamed(K)) make_stream(K, L, streams_ + i % streams_in_turn * streams_size_, q);
+  }
+  void make_stream(Range K, const Place& L, unsigned char* stream, Queue& q) {
     if constexpr (!single)
-      if (streamed(K))
-        cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, L.by_rows ? Op::Trans : Op::NoTrans, Diag::Unit,
-                              L(K, K), rows_at_once(K), false, streams_ + i % streams_in_turn * streams_size_, q);
+      cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, L.by_rows ? Op::Trans : Op::NoTrans, Diag::Unit,
+                            L(K, K), rows_at_once(K), false, stream, q);
   }
   const unsigned char* stream_of(std::size_t i) const {
     return streamed(blocks_[i].columns) ? streams_ + i % streams_in_turn * streams_size_ : nullptr;
@@ -415,10 +450,8 @@ class NativeLu {
     const std::int64_t at_once = stream == nullptr ? solve_rows_ : rows_at_once(K);
     if constexpr (!single)
       if (stream == nullptr && of_rest && columns.size() > cuda::exchange_solve_few) {
-        const Op op = L.by_rows ? Op::Trans : Op::NoTrans;
-        cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, op, Diag::Unit, L(K, K), solve_rows_, false,
-                              streams_ + (streams - 1) * streams_size_, q);
         stream = streams_ + (streams - 1) * streams_size_;
+        make_stream(K, L, streams_ + (streams - 1) * streams_size_, q);
       }
     solve(L, A, K, columns, rows, block.inner, stream, at_once, q, of_rest && block.two_parts);
     return subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first, displaced);

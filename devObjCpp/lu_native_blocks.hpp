@@ -36,12 +36,14 @@ class LuNativeBlocks {
       : m_(m),
         n_(n),
         beside_(products.leave_multiprocessors()),
-        plain_(std::is_same_v<T, float> && strict_math(options.math)) {
+        plain_(std::is_same_v<T, float> && strict_math(options.math)),
+        grouped_(order_of(m, n) >= grouped_least && products.deepest(m, n) > 0) {
     const std::int64_t k = std::min(m, n);
     for (std::int64_t j = 0; j < k; j = blocks_.back().columns.end) {
       BlockSizes sizes{options.block, options.inner_block};
       if (options.block <= 0) {
         sizes = sizes_for(table, m - j, n - j);
+        if (by_rows && grouped_) sizes.block = std::min(sizes.block, widest_in_group(order_of(m - j, n - j)));
         if (products.slow(k - j)) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
@@ -67,6 +69,36 @@ class LuNativeBlocks {
   /// Whether the columns of the block after the next are updated on a queue of their own: where that takes less time than it delays
   /// the product of the rest.
   bool soon() const { return soon_; }
+
+  /// Blocks whose updates of the rest are one product, deeper than theirs would be: from `first` to `last`. Most are alone.
+  struct Group {
+    std::size_t first, last;
+    bool of_several() const { return first < last; }
+  };
+  /// Of a large matrix, as the products are faster for it; to be called before group_of.
+  void set_groups(const LuNativeProducts<T>& products) {
+    for (std::size_t first = 0; first < size(); first = groups_.back().last + 1) {
+      std::size_t last = first;
+      while (grouped_ && soon_ && last + 3 < size() && can_follow(first, last + 1, products)) ++last;
+      groups_.push_back({first, last});
+      widest_group_ = std::max(widest_group_, whole(groups_.back()).columns.size());
+    }
+  }
+  const std::vector<Group>& groups() const { return groups_; }
+  std::int64_t widest_group() const { return widest_group_; }
+  Group group_of(std::size_t i) const {
+    return *std::lower_bound(groups_.begin(), groups_.end(), i,
+                             [](const Group& g, std::size_t j) { return g.last < j; });
+  }
+  /// Where the columns begin that a group of several updates with all its blocks at once. Those before, up to the block after the next of
+  /// its last one, are needed sooner, and are brought up to date by one block after the other.
+  std::int64_t rest_of_group(std::size_t last) const { return blocks_[last + 2].columns.end; }
+  /// A group as one block.
+  LuNativeBlock whole(Group g) const {
+    LuNativeBlock all = blocks_[g.first];
+    all.columns.end = blocks_[g.last].columns.end;
+    return all;
+  }
 
   const std::vector<LuNativeBlock>& all() const { return blocks_; }
   std::size_t size() const { return blocks_.size(); }
@@ -102,6 +134,24 @@ class LuNativeBlocks {
   }
 
  private:
+  /// Whether block `next` can be of the group that begins with block `first`.
+  bool can_follow(std::size_t first, std::size_t next, const LuNativeProducts<T>& products) const {
+    const LuNativeBlock &before = blocks_[next - 1], &block = blocks_[next];
+    const std::int64_t depth = block.columns.end - blocks_[first].columns.begin;
+    return block.inner == before.inner && before.columns.size() % before.inner == 0 &&
+           depth <= products.deepest(m_ - block.columns.end, n_ - rest_of_group(next));
+  }
+
+  static std::int64_t order_of(std::int64_t rows, std::int64_t cols) {
+    return std::llround(std::sqrt(static_cast<double>(rows) * static_cast<double>(cols)));
+  }
+  // Order from which blocks are grouped. Those of a row-major matrix are not as wide as the table's then, which are for products of
+  // their own depth: panels wait less long for what is narrower.
+  static constexpr std::int64_t grouped_least = 18'001;
+  static constexpr std::int64_t widest_in_group(std::int64_t order) {
+    return is_complex<T> ? 512 : order < grouped_least ? 768 : 640;
+  }
+
   /// The table's blocks are those of square matrices: what is left counts by the square root of its elements; a panel's columns,
   /// besides, by its rows.
   static BlockSizes sizes_for(const TuningTable& table, std::int64_t rows, std::int64_t cols) {
@@ -110,7 +160,7 @@ class LuNativeBlocks {
       if (sizes.inner_block == 0) sizes.inner_block = sizes.block;
       return sizes;
     };
-    const auto order = std::llround(std::sqrt(static_cast<double>(rows) * static_cast<double>(cols)));
+    const std::int64_t order = order_of(rows, cols);
     BlockSizes sizes = of_order(order);
     if (rows > order) sizes.inner_block = std::min(sizes.inner_block, of_order(rows).inner_block);
     return sizes;
@@ -136,11 +186,13 @@ class LuNativeBlocks {
   }
 
   std::int64_t m_, n_;
-  bool beside_;  // products that leave multiprocessors to the panels
-  bool plain_;   // products within panels: with boxes those of float are sums of three
+  bool beside_;   // products that leave multiprocessors to the panels
+  bool plain_;    // products within panels: with boxes those of float are sums of three
+  bool grouped_;  // blocks, if there is a queue for the columns after the next
   bool soon_ = false;
-  std::int64_t widest_ = 0, widest_panel_ = 0;
+  std::int64_t widest_ = 0, widest_panel_ = 0, widest_group_ = 0;
   std::vector<LuNativeBlock> blocks_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace devobj

@@ -33,6 +33,9 @@ class LuNativeProducts {
   // Rows and columns, and depths, from which an update of the rest that is aligned is by gemm_residues.
   static constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096,
                                 residues_least_depth = is_complex<T> ? 384 : 768;
+  // Depth up to which they are the faster the deeper they are, and rows and columns from which.
+  static constexpr std::int64_t residues_deep = is_complex<T> ? 1536 : 1920,
+                                residues_deep_least = is_complex<T> ? 9000 : residues_least;
   static_assert(!is_complex<T> || residues_least >= by_three_least);  // workspace_bytes
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
   // Rows, and columns and depth, from which a product that is not of the rest is by gemm_three_tf32.
@@ -57,7 +60,12 @@ class LuNativeProducts {
   /// Whether those of blocks in so many columns are below the rate that the table of blocks is made for.
   bool slow(std::int64_t columns) const { return slow_ && columns >= least; }
 
-  /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest block.
+  /// Depth up to which blocks pay that update a rest of this size together; 0: they do not.
+  std::int64_t deepest(std::int64_t rows, std::int64_t cols) const {
+    return residues_usable_ && aligned(A_) && std::min(rows, cols) >= residues_deep_least ? residues_deep : 0;
+  }
+
+  /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest group of blocks.
   void choose(std::int64_t rest, std::int64_t depth) {
     const std::int64_t k = std::min(A_.rows, A_.cols);
     rows_ = A_.rows - k + rest;
