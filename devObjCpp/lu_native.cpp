@@ -45,6 +45,7 @@
 #include "kernels/native.hpp"
 #include "lu_native_blocks.hpp"
 #include "lu_native_products.hpp"
+#include "lu_native_streams.hpp"
 #include "tuning.hpp"
 #include "waiting_turn.hpp"
 
@@ -78,9 +79,9 @@ class NativeLu {
         blocks_(m_, n_, by_rows_, options,
                 by_rows_ ? std::min(cuda::lu_panel_max, cuda::exchange_columns_max<T>) : cuda::lu_panel_max, products_,
                 tuning_of(q)) {
-    blocks_.set_groups(products_);
-    products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest_group());
+    choose_products();
     blocks_.set_two_parts(products_);
+    streams_.emplace(n_, solve_rows_, blocks_);
     if (products_.wants_copy()) aligned_ = View<T>(A_.data, m_, n_, copy_ld(m_));  // its place follows
     auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
     const std::size_t lists = aligned((2 * k_ + cuda::spared_counts) * sizeof(std::int32_t));
@@ -88,18 +89,6 @@ class NativeLu {
     std::size_t products = products_.workspace_bytes();
     copy_size_ = aligned(copy_ld(m_) * blocks_.widest() * sizeof(T)) / sizeof(T);
     const std::size_t copies_of_blocks = by_rows_ ? std::min(copies, blocks_.size()) * copy_size_ * sizeof(T) : 0;
-    if constexpr (!single) {
-      std::int64_t bytes = 0;
-      for (const auto& [K, inner, first_shape, last_shape, two_parts] : blocks_.all())
-        if (K.end < n_ && (streamed(K) || n_ - K.end > cuda::exchange_solve_few))
-          bytes = std::max(bytes, cuda::solve_stream_bytes<T>(K.size(), rows_at_once(K), false));
-      for (const auto& group : blocks_.groups())
-        if (group.of_several()) {
-          const Range K = blocks_.whole(group).columns;
-          bytes = std::max(bytes, cuda::solve_stream_bytes<T>(K.size(), rows_at_once(K), false));
-        }
-      streams_size_ = aligned(static_cast<std::size_t>(bytes));
-    }
     const std::size_t aligned_copy = static_cast<std::size_t>(aligned_.ld * aligned_.cols) * sizeof(T);
     const auto blocks = static_cast<std::int64_t>(blocks_.size());
     const std::size_t of_left = left_at_end_pays(blocks) ? cuda::exchange_left_workspace(m_, blocks) : 0;
@@ -111,14 +100,15 @@ class NativeLu {
         of_displaced = cuda::exchange_top_rows_workspace<T>(m_, n_ - first, blocks_.widest());
     }
     const auto workspace = [&] {
-      return static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products +
-                                                     streams * streams_size_ + aligned_copy + of_displaced + of_left));
+      return static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products + streams_->bytes() +
+                                                     aligned_copy + of_displaced + of_left));
     };
     unsigned char* memory = nullptr;
     try {
       memory = workspace();
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory || !products_.forgo_residues()) throw;
+      choose_products();
       products = products_.workspace_bytes();
       memory = workspace();
     }
@@ -132,9 +122,10 @@ class NativeLu {
     if (!by_rows_ && !blocks_.soon() && !cuda::captured(q.stream()) && cuda::exchange_solve_subtract_may_wait<T>(q) &&
         turn_.take(q))
       progress_ = cuda::lu_panel_progress_in(panel_workspace_);
-    streams_ = product_workspace + products;
-    aligned_.data = reinterpret_cast<T*>(streams_ + streams * streams_size_);
-    displaced_workspace_ = streams_ + streams * streams_size_ + aligned_copy;
+    streams_->use(product_workspace + products);
+    unsigned char* const behind_streams = product_workspace + products + streams_->bytes();
+    aligned_.data = reinterpret_cast<T*>(behind_streams);
+    displaced_workspace_ = behind_streams + aligned_copy;
     left_workspace_ = displaced_workspace_ + of_displaced;
   }
 
@@ -159,6 +150,11 @@ class NativeLu {
 
  private:
   using Block = LuNativeBlock;
+
+  void choose_products() {
+    blocks_.set_groups(products_);
+    products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest_group());
+  }
 
   /// The matrix, or columns of it, as they lie: (rows, columns) of the matrix are `data` from its first row and column on,
   /// or its transpose.
@@ -276,7 +272,7 @@ class NativeLu {
     exchange(K, whole(), {all.columns.begin, K.columns.begin}, q_);
     if (!last) return;
     exchange_left_now(all, soon);
-    unsigned char* const stream = streamed(all.columns) ? streams_ + (streams - 1) * streams_size_ : nullptr;
+    unsigned char* const stream = streams_->streamed(all.columns) ? streams_->of_rest() : nullptr;
     if (stream != nullptr) make_stream(all.columns, whole(), stream, q_);
     update(all, whole(), whole(), others, q_, true, stream);
   }
@@ -287,7 +283,7 @@ class NativeLu {
     const Range next = blocks_[i + 1].columns;
     const Place L = place_of(i), A = place_of(i + 1);
     if (i > 0 && progress_ != nullptr && in_one_kernel(K, L, A, next, step(i), q)) return true;
-    if (!streamed(K.columns) || !soon_) {
+    if (!streams_->streamed(K.columns) || !soon_) {
       make_stream(i, L, q);
       q.wait_for(soon_updated_);
       return update(K, L, A, next, q, false, stream_of(i));
@@ -304,30 +300,16 @@ class NativeLu {
   /// Of progress_: the columns of the block after step i's are up to date with the block before it.
   cuda::Progress step(std::size_t i) const { return {progress_, static_cast<std::int32_t>(i)}; }
 
-  /// Rows of a block's L11 that are solved at once: if it is streamed(), as nearly equal numbers as can be, in one turn on the GPU.
-  std::int64_t rows_at_once(Range K) const {
-    if constexpr (std::is_same_v<T, double>)
-      if (K.size() > solve_rows_) {
-        const std::int64_t most = n_ - K.end > cuda::solve_streamed_turn ? 256 : cuda::solve_streamed_rows;
-        const std::int64_t parts = (K.size() + most - 1) / most, rows = (K.size() + parts - 1) / parts;
-        return (rows + 31) / 32 * 32;
-      }
-    return solve_rows_;
-  }
-  bool streamed(Range K) const { return rows_at_once(K) > solve_rows_; }
-  /// If block i's L11, factored in L, is streamed, its stream, for all columns to the right. There are three in turn: panel i has waited for the
-  /// rest of step i - 3, but not of the two steps after that.
+  /// If block i's L11, factored in L, is streamed, its stream, for all columns to the right.
   void make_stream(std::size_t i, const Place& L, Queue& q) {
     const Range K = blocks_[i].columns;
-    if (streamed(K)) make_stream(K, L, streams_ + i % streams_in_turn * streams_size_, q);
+    if (streams_->streamed(K)) make_stream(K, L, streams_->of_block(i), q);
   }
   void make_stream(Range K, const Place& L, unsigned char* stream, Queue& q) {
-    if constexpr (!single)
-      cuda::solve_stream_of(L.by_rows ? Uplo::Upper : Uplo::Lower, L.by_rows ? Op::Trans : Op::NoTrans, Diag::Unit,
-                            L(K, K), rows_at_once(K), false, stream, q);
+    streams_->make(L(K, K), L.by_rows, streams_->rows_at_once(K), stream, q);
   }
   const unsigned char* stream_of(std::size_t i) const {
-    return streamed(blocks_[i].columns) ? streams_ + i % streams_in_turn * streams_size_ : nullptr;
+    return streams_->streamed(blocks_[i].columns) ? streams_->of_block(i) : nullptr;
   }
 
   /// What the kernel's panel at K did to the rows.
@@ -447,12 +429,11 @@ class NativeLu {
                           const unsigned char* stream, Queue& q, bool of_rest, const cuda::FirstPart& first = {},
                           const cuda::DisplacedRows<T>& displaced = {}) {
     const Range K = block.columns;
-    const std::int64_t at_once = stream == nullptr ? solve_rows_ : rows_at_once(K);
-    if constexpr (!single)
-      if (stream == nullptr && of_rest && columns.size() > cuda::exchange_solve_few) {
-        stream = streams_ + (streams - 1) * streams_size_;
-        make_stream(K, L, streams_ + (streams - 1) * streams_size_, q);
-      }
+    const std::int64_t at_once = stream == nullptr ? solve_rows_ : streams_->rows_at_once(K);
+    if (!single && stream == nullptr && of_rest && columns.size() > cuda::exchange_solve_few) {
+      make_stream(K, L, streams_->of_rest(), q);
+      stream = streams_->of_rest();
+    }
     solve(L, A, K, columns, rows, block.inner, stream, at_once, q, of_rest && block.two_parts);
     return subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first, displaced);
   }
@@ -507,14 +488,12 @@ class NativeLu {
   const std::int64_t solve_rows_;  // of L11 at once
   LuNativeProducts<T> products_;
   LuNativeBlocks<T> blocks_;
+  std::optional<LuNativeStreams<T>> streams_;  // of the blocks when they are grouped
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
   bool panels_stay_ = false;  // in the present step
   bool left_at_end_ = false;  // columns left of a block are exchanged at the end
   void* panel_workspace_ = nullptr;
-  unsigned char *streams_ = nullptr, *displaced_workspace_ = nullptr, *left_workspace_ = nullptr;
-  std::size_t streams_size_ = 0;  // of each of L11's streams, or none
-  // Of blocks that are streamed() there are several in turn; one more is the rest's queue's own, for those that are not.
-  static constexpr std::size_t streams_in_turn = 3, streams = std::is_same_v<T, double> ? streams_in_turn + 1 : 1;
+  unsigned char *displaced_workspace_ = nullptr, *left_workspace_ = nullptr;
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements

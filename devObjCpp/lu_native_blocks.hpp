@@ -37,7 +37,7 @@ class LuNativeBlocks {
         n_(n),
         beside_(products.leave_multiprocessors()),
         plain_(std::is_same_v<T, float> && strict_math(options.math)),
-        grouped_(order_of(m, n) >= grouped_least && products.deepest(m, n) > 0) {
+        grouped_(options.block <= 0 && order_of(m, n) >= grouped_least && products.deepest(m, n) > 0) {
     const std::int64_t k = std::min(m, n);
     for (std::int64_t j = 0; j < k; j = blocks_.back().columns.end) {
       BlockSizes sizes{options.block, options.inner_block};
@@ -75,8 +75,12 @@ class LuNativeBlocks {
     std::size_t first, last;
     bool of_several() const { return first < last; }
   };
-  /// Of a large matrix, as the products are faster for it; to be called before group_of.
+  /// Of a large matrix whose blocks are the table's, as the products are faster for it; to be called before group_of, and again where there
+  /// is no memory for these products.
   void set_groups(const LuNativeProducts<T>& products) {
+    groups_.clear();
+    groups_.reserve(size());
+    widest_group_ = 0;
     for (std::size_t first = 0; first < size(); first = groups_.back().last + 1) {
       std::size_t last = first;
       while (grouped_ && soon_ && last + 3 < size() && can_follow(first, last + 1, products)) ++last;

@@ -103,8 +103,11 @@ class LuNativeProducts {
     else
       return cuda::gemm_by_parts_workspace(rows_, cols_, depth_);
   }
-  /// Where there is no memory for that: whether less will do, without gemm_residues.
-  bool forgo_residues() { return std::exchange(residues_, false); }
+  /// Where there is no memory for that: whether less will do, without gemm_residues; they are to be chosen again.
+  bool forgo_residues() {
+    residues_usable_ = false;
+    return std::exchange(residues_, false);
+  }
   /// `places`, `counts`: of cuda::Spared.
   void use(void* workspace, const std::int32_t* places, std::int32_t* counts) {
     workspace_ = workspace;

@@ -253,7 +253,7 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n) {
 // From measurements (docs/design-notes.md), the first of the list: of few columns and rows in single precision the kernel in which one warp of
 // a block eliminates; else one block as long as that is the fastest, then a cluster with as few threads and rows per thread as possible, then
 // the grid, whose letters take longer, but which has all processors.
-// Beside products a cluster of more than one row per thread has all blocks it can: then those of the panels to come find room
+// Beside products a cluster of more than one row per thread, or of more_threads, has all blocks it can: then those of the panels to come find room
 // where it was. (Not where one warp eliminates: there each block costs time.)
 template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m, std::int64_t n, bool beside_products) {
