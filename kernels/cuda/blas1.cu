@@ -1,6 +1,7 @@
 // BLAS level 1 on the GPU: cuBLAS, but scal, nrm2 and iamax are kernels of our own, whose results on NaN, infinities
 // and very large and small numbers are those of the host backend.
 #include "devobj/matrix.hpp"
+#include "kernels/cuda/cublas.hpp"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/scaled_squares.hpp"
 

@@ -1,4 +1,5 @@
 // BLAS level 3 on the GPU: cuBLAS, with empty sums and zero factors handled here.
+#include "kernels/cuda/cublas.hpp"
 #include "kernels/cuda/scale_part.hpp"
 
 namespace devobj::cuda {

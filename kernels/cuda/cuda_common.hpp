@@ -1,8 +1,7 @@
-// What the CUDA primitives have in common: checked calls, element types and letters as CUDA has them, grid sizes.
+// What the CUDA primitives have in common: checked calls, element types as CUDA has them, grid sizes.
 #pragma once
 
 #include <cuComplex.h>
-#include <cublas_v2.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -22,11 +21,6 @@ inline void check(cudaError_t status, const char* routine) {
   cudaGetLastError();
   fail(status == cudaErrorMemoryAllocation ? Status::out_of_memory : Status::device_error, routine, ": CUDA error ",
        static_cast<int>(status), ", ", cudaGetErrorString(status));
-}
-inline void check(cublasStatus_t status, const char* routine) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  fail(status == CUBLAS_STATUS_ALLOC_FAILED ? Status::out_of_memory : Status::device_error, routine, ": cuBLAS error ",
-       static_cast<int>(status), ", ", cublasGetStatusString(status));
 }
 
 // ---- element types: std::complex<R> is R's cuComplex in kernels and for cuBLAS ----
@@ -64,26 +58,8 @@ __host__ __device__ inline double magnitude(double a) { return fabs(a); }
 __host__ __device__ inline float magnitude(cuComplex a) { return fabsf(a.x) + fabsf(a.y); }
 __host__ __device__ inline double magnitude(cuDoubleComplex a) { return fabs(a.x) + fabs(a.y); }
 
-// ---- letters ----
-inline cublasOperation_t to_cublas(Op op) {
-  return op == Op::NoTrans ? CUBLAS_OP_N : op == Op::Trans ? CUBLAS_OP_T : CUBLAS_OP_C;
-}
-inline cublasFillMode_t to_cublas(Uplo uplo) {
-  return uplo == Uplo::Upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
-}
-inline cublasDiagType_t to_cublas(Diag diag) { return diag == Diag::Unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT; }
-inline cublasSideMode_t to_cublas(Side side) { return side == Side::Left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT; }
-
 // ---- calls ----
 inline cudaStream_t stream_of(const Queue& q) { return static_cast<cudaStream_t>(q.stream()); }
-
-/// function(handle, arguments...) of cuBLAS on the queue, checked.
-template <class Function, class... Arguments>
-void call_cublas(const char* routine, Queue& q, Function function, Arguments... arguments) {
-  DeviceScope scope(q.device());
-  check(function(static_cast<cublasHandle_t>(q.blas()), arguments...), routine);
-  q.launched(routine);
-}
 
 inline constexpr int threads_per_block = 256;
 /// Blocks of threads_per_block for a loop over n elements whose step is the grid; enough to fill any GPU.

@@ -1,4 +1,5 @@
 // gemm_3m: C = alpha op(A) op(B) + beta C for complex matrices by cuBLAS's gemm3m, with three real products instead of four.
+#include "kernels/cuda/cublas.hpp"
 #include "kernels/cuda/scale_part.hpp"
 #include "kernels/native.hpp"
 

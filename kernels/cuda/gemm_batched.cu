@@ -1,6 +1,6 @@
 // gemm_batched: one product for each matrix of a batch, by cuBLAS.
 #include "kernels/batched.hpp"
-#include "kernels/cuda/cuda_common.hpp"
+#include "kernels/cuda/cublas.hpp"
 
 namespace devobj::cuda {
 

@@ -14,6 +14,7 @@
 // op(B), or rows of op(A), with nothing larger are left out of the product, and are done by a plain one.
 #include <cuda_bf16.h>
 
+#include "kernels/cuda/cublas.hpp"
 #include "kernels/cuda/grid.cuh"
 #include "kernels/native.hpp"
 
