@@ -55,7 +55,7 @@ class LuNativeStreams {
   unsigned char* of_block(std::size_t i) const { return memory_ + i % in_turn * size_; }
   /// Where the rest's queue has one of its own: of blocks that are not streamed(), and of groups.
   unsigned char* of_rest() const { return memory_ + (streams - 1) * size_; }
-  /// Makes K's, `at_once` rows at once; L11 is given by its transpose if `by_rows`.
+  /// Makes L11's, of `at_once` rows at once; L11 is given by its transpose if `by_rows`.
   void make(View<T> L11, bool by_rows, std::int64_t at_once, unsigned char* stream, Queue& q) const {
     if constexpr (there_are)
       cuda::solve_stream_of(by_rows ? Uplo::Upper : Uplo::Lower, by_rows ? Op::Trans : Op::NoTrans, Diag::Unit, L11,

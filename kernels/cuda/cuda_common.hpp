@@ -58,7 +58,7 @@ __host__ __device__ inline double magnitude(double a) { return fabs(a); }
 __host__ __device__ inline float magnitude(cuComplex a) { return fabsf(a.x) + fabsf(a.y); }
 __host__ __device__ inline double magnitude(cuDoubleComplex a) { return fabs(a.x) + fabs(a.y); }
 
-// ---- calls ----
+// ---- launches ----
 inline cudaStream_t stream_of(const Queue& q) { return static_cast<cudaStream_t>(q.stream()); }
 
 inline constexpr int threads_per_block = 256;

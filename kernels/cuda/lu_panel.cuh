@@ -141,8 +141,8 @@ constexpr int cluster_rows = sizeof(E) == 16 ? 3 : 4;
 template <class E>
 constexpr int few_blocks = std::is_same_v<E, float> ? 8 : max_cluster;
 
-/// Whether one row to each of more_threads is faster than two to each of the usual ones. In other types a panel by itself is, but not beside
-/// products.
+/// Whether one row to each of more_threads is faster than two to each of the usual ones. In other types it is for a panel by itself, but
+/// not beside products.
 template <class E>
 constexpr bool has_more_threads = std::is_same_v<E, double>;
 
@@ -253,8 +253,8 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n) {
 // From measurements (docs/design-notes.md), the first of the list: of few columns and rows in single precision the kernel in which one warp of
 // a block eliminates; else one block as long as that is the fastest, then a cluster with as few threads and rows per thread as possible, then
 // the grid, whose letters take longer, but which has all processors.
-// Beside products a cluster of more than one row per thread, or of more_threads, has all blocks it can: then those of the panels to come find room
-// where it was. (Not where one warp eliminates: there each block costs time.)
+// Beside products a cluster of more than one row per thread, or of more_threads, has all blocks it can: then those of the panels to come
+// find room where it was. (Not where one warp eliminates: there each block costs time.)
 template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m, std::int64_t n, bool beside_products) {
   const lu::Shapes shapes = lu::shapes_of<T>(m, n);

@@ -9,14 +9,7 @@
 
 namespace devobj::test {
 
-/// The places, for the two double precision types.
-class MixedPlaces : public Everywhere {
- public:
-  template <class F>
-  void with_double(F&& test) {
-    type() == Type::double_precision ? test(double{}) : test(std::complex<double>{});
-  }
-};
+/// In the places, for the two double precision types.
 #define DEVOBJ_EVERYWHERE_DOUBLE(fixture)                                                                       \
   INSTANTIATE_TEST_SUITE_P(On, fixture,                                                                         \
                            ::testing::Combine(::testing::ValuesIn(places()),                                    \

@@ -7,13 +7,7 @@
 namespace devobj::test {
 namespace {
 
-class Butterflies : public Everywhere {
- public:
-  template <class F>
-  void with_double(F&& test) {
-    type() == Type::double_precision ? test(double{}) : test(std::complex<double>{});
-  }
-};
+class Butterflies : public Everywhere {};
 INSTANTIATE_TEST_SUITE_P(On, Butterflies,
                          ::testing::Combine(::testing::ValuesIn(places()),
                                             ::testing::Values(Type::double_precision, Type::double_complex)),

@@ -83,7 +83,7 @@ class Lying {
 class Overlapped : public Everywhere {
  public:
   template <class F>
-  void with_double(F&& test) {
+  void with_each_product(F&& test) {
     if (type() == Type::double_precision) return test(double{});
     if (type() == Type::double_complex)
       for (const bool by_four : {false, true}) {
@@ -142,7 +142,7 @@ void expect_product(const Dense<T>& result, const Dense<T>& A, const Dense<T>& B
 }
 
 TEST_P(Overlapped, ShapesAroundATile) {
-  with_double([&]<class T>(T) {
+  with_each_product([&]<class T>(T) {
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
                            {2, 3, 4},
                            {15, 7, 8},
@@ -166,7 +166,7 @@ TEST_P(Overlapped, ShapesAroundATile) {
 }
 
 TEST_P(Overlapped, EmptyProductsChangeNothing) {
-  with_double([&]<class T>(T) {
+  with_each_product([&]<class T>(T) {
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{0, 3, 2}, {3, 0, 2}, {3, 2, 0}}) {
       const Dense<T> C = random<T>(m, n, 1);
       const Matrix<T> a = upload(random<T>(m, k, 2), q()), b = upload(random<T>(k, n, 3), q()), c = upload(C, q());
@@ -236,7 +236,7 @@ TEST_P(Overlapped, ProjectionsOfMatricesThatLieAnyhow) {
 /// So many tiles that every group of warps has several, of depths whose rings go round often or hardly; with the errors of
 /// cuBLAS's product, and the same bits again.
 TEST_P(Overlapped, ManyTiles) {
-  with_double([&]<class T>(T) {
+  with_each_product([&]<class T>(T) {
     for (auto [m, n, k] :
          {std::array<std::int64_t, 3>{4100, 3000, 24}, {2500, 4200, 200}, {1030, 5000, 1024}, {3000, 1, 64}}) {
       if (by_four() && k == 200) continue;  // which takes long on the host
@@ -279,7 +279,7 @@ void expect_alike(double x, double expected, std::int64_t i, std::int64_t j) {
 /// of the two where there is a finite number. All others give what sums in some order give.
 TEST_P(Overlapped, InfinitiesAndNaNWhereTheyBelong) {
   const std::int64_t m = 200, n = 150, k = 40;
-  with_double([&]<class T>(T) {
+  with_each_product([&]<class T>(T) {
     const Dense<T> A0 = random<T>(m, k, 4), B0 = random<T>(k, n, 5), C0 = random<T>(m, n, 6);
     for (const double bad : {infinity<double>, -infinity<double>, nan<double>}) {
       Dense<T> A = A0, B = B0, C = C0;
@@ -328,7 +328,7 @@ TEST_P(Overlapped, PartsOfDifferentSizes) {
   if (type() != Type::double_complex) GTEST_SKIP() << "skipped: real numbers have no parts";
   using T = std::complex<double>;
   const std::int64_t m = 130, n = 70, k = 50;
-  with_double([&](auto) {
+  with_each_product([&](auto) {
     for (const double re : {1.0, 0x1p-40, 0.0})
       for (const double im : {1.0, 0x1p-40, 0.0}) {
         Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2);

@@ -18,10 +18,6 @@ class GemmResidues : public Everywhere {
       if (!IsSkipped() && !cuda::gemm_residues_usable(q().device()))
         GTEST_SKIP() << "skipped: this GPU has no such product";
   }
-  template <class F>
-  void with_type(F&& test) {
-    type() == Type::double_precision ? test(double{}) : test(std::complex<double>{});
-  }
   /// C + alpha op(A) op(B), with the operands given as op(A) and op(B).
   template <class T>
   Dense<T> product(const Dense<T>& A, const Dense<T>& B, const Dense<T>& C, bool plain, Op opA = Op::NoTrans,
@@ -100,7 +96,7 @@ std::complex<double> times_power(std::complex<double> x, int e) {
 }
 
 TEST_P(GemmResidues, AsAccurateAsAPlainProduct) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
                            {7, 5, 3},
                            {64, 64, 64},
@@ -125,7 +121,7 @@ TEST_P(GemmResidues, AsAccurateAsAPlainProduct) {
 
 /// Vectors of more pieces than a block that reduces them has warps: what their last elements are counts as much as what the first are.
 TEST_P(GemmResidues, DeepVectors) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     for (const std::int64_t k : {1281, 1990, 2500}) {
       SCOPED_TRACE("depth " + std::to_string(k));
       Dense<T> A = random<T>(50, k, 1), B = random<T>(k, 70, 2);
@@ -155,7 +151,7 @@ TEST_P(GemmResidues, DeepVectors) {
 }
 
 TEST_P(GemmResidues, TransposedOperandsAndBothSigns) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {7, 5, 3}, {129, 77, 65}, {200, 130, 150}})
       for (const Op opA : {Op::NoTrans, Op::Trans, Op::ConjTrans})
         for (const Op opB : {Op::NoTrans, Op::Trans, Op::ConjTrans})
@@ -169,7 +165,7 @@ TEST_P(GemmResidues, TransposedOperandsAndBothSigns) {
 
 /// C's columns begin at any place, and have any number of rows: what lies beside them stays.
 TEST_P(GemmResidues, EveryAlignmentOfTheResult) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     const std::int64_t n = 300, k = 140, all = 400;
     const Dense<T> before = random<T>(all, n, 3);
     for (auto [first, m] :
@@ -190,7 +186,7 @@ TEST_P(GemmResidues, EveryAlignmentOfTheResult) {
 
 /// Many tiles, which come and go by the copy engine; a few columns are computed anew.
 TEST_P(GemmResidues, ManyTiles) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{4100, 3000, 1024}, {2050, 8200, 300}, {8192, 1024, 100}}) {
       SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
       const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);
@@ -209,7 +205,7 @@ TEST_P(GemmResidues, ManyTiles) {
 /// Columns of B, or rows of A, of all sizes: each is as accurate for itself. Those near the ends of the range are not rounded to
 /// integers, nor are those beside them.
 TEST_P(GemmResidues, SmallAndLargeVectors) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     const std::int64_t m = 65, n = 9, k = 40;
     using Exponents = std::array<int, n>;
     for (const Exponents& exponents : {Exponents{0, -390, -410, -800, -1000, -1060, 390, 410, 1000},
@@ -239,7 +235,7 @@ TEST_P(GemmResidues, SmallAndLargeVectors) {
 /// A's numbers fall along the depth and B's rise, or in places of their own: the rows' and columns' norms say nothing about the
 /// products, which count all the same.
 TEST_P(GemmResidues, NormsThatSayNothing) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     const std::int64_t m = 150, n = 140, k = 96;
     for (const bool graded : {true, false}) {
       Dense<T> A = random<T>(m, k, 4), B = random<T>(k, n, 5);
@@ -258,7 +254,7 @@ TEST_P(GemmResidues, NormsThatSayNothing) {
 
 /// Parts of tiles that are not by integers beside others that are, with C by way of shared memory, and tiles that follow.
 TEST_P(GemmResidues, PartsThatAreNotByIntegers) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::int64_t m = 3000, n = 2800, k = 200;
     Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2);
@@ -291,7 +287,7 @@ TEST_P(GemmResidues, PartsThatAreNotByIntegers) {
 }
 
 TEST_P(GemmResidues, ZerosStayZero) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     Dense<T> A = random<T>(140, 70, 1), B = random<T>(70, 150, 2);
     const Dense<T> C(140, 150);
     for (std::int64_t p = 0; p < 70; ++p) A(5, p) = B(p, 7) = 0;
@@ -315,7 +311,7 @@ TEST_P(GemmResidues, ZerosStayZero) {
 }
 
 TEST_P(GemmResidues, InfinitiesAndNaNAsInAPlainProduct) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     const std::int64_t m = 140, n = 130, k = 20;
     for (const double bad : {inf, -inf, nan, std::numeric_limits<double>::max()})
@@ -346,7 +342,7 @@ TEST_P(GemmResidues, InfinitiesAndNaNAsInAPlainProduct) {
 
 /// C's first rows or columns are there when then() is called, the others as they were; the bits are those of one product.
 TEST_P(GemmResidues, AFirstPart) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     const std::int64_t m = is_complex<T> ? 1101 : 1102, n = 900, k = 300;
     Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2);
     for (std::int64_t p = 0; p < k; ++p)  // what is not by integers, in the first part and behind it
@@ -391,7 +387,7 @@ TEST_P(GemmResidues, AFirstPart) {
 /// The same bits on fewer multiprocessors, and beside those whose numbers are given, of which there are more than are spared, or
 /// none.
 TEST_P(GemmResidues, OnFewerMultiprocessors) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     for (auto [m, n, k] : {std::array<std::int64_t, 3>{4100, 3000, 24}, {2500, 4200, 300}}) {
       SCOPED_TRACE(shape_name(m, n) + " depth " + std::to_string(k));
       const Dense<T> A = random<T>(m, k, 1), B = random<T>(k, n, 2), C = random<T>(m, n, 3);

@@ -13,13 +13,7 @@
 namespace devobj::test {
 namespace {
 
-class LuGroups : public Everywhere {
- public:
-  template <class F>
-  void with_type(F&& test) {
-    type() == Type::double_precision ? test(double{}) : test(std::complex<double>{});
-  }
-};
+class LuGroups : public Everywhere {};
 INSTANTIATE_TEST_SUITE_P(On, LuGroups,
                          testing::Combine(testing::Values(places()[2]),
                                           testing::Values(Type::double_precision, Type::double_complex)),
@@ -91,7 +85,7 @@ Products<T> products_of(const Problem<T>& problem, LuOptions options, Queue& fac
 /// or, where there are very many rows, at once: as good as by plain products, which are not grouped; twice the same bits; and as good
 /// without the memory for products of integers, where blocks are not grouped.
 TEST_P(LuGroups, AsGoodAsByPlainProducts) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     bool usable = false;
     if constexpr (cuda_built) usable = cuda::gemm_residues_usable(q().device());
     if (!usable) GTEST_SKIP() << "skipped: this GPU has no such product";

@@ -10,13 +10,7 @@
 namespace devobj::test {
 namespace {
 
-class LuByResidues : public Everywhere {
- public:
-  template <class F>
-  void with_type(F&& test) {
-    type() == Type::double_precision ? test(double{}) : test(std::complex<double>{});
-  }
-};
+class LuByResidues : public Everywhere {};
 INSTANTIATE_TEST_SUITE_P(On, LuByResidues,
                          testing::Combine(testing::Values(places()[2]),
                                           testing::Values(Type::double_precision, Type::double_complex)),
@@ -57,7 +51,7 @@ double residual_of_rows(const Dense<T>& A, const LuFactors<T>& f) {
 
 /// Updates by remainders of integers, where the blocks are wide: as good as by plain products, for matrices whose elements differ too.
 TEST_P(LuByResidues, AsGoodAsByPlainProducts) {
-  with_type([&]<class T>(T) {
+  with_double([&]<class T>(T) {
     bool usable = false;
     if constexpr (cuda_built) usable = cuda::gemm_residues_usable(q().device());
     if (!usable) GTEST_SKIP() << "skipped: this GPU has no such product";

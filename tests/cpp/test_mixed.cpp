@@ -6,7 +6,7 @@
 namespace devobj::test {
 namespace {
 
-class Mixed : public MixedPlaces {};
+class Mixed : public Everywhere {};
 
 /// The pivots of a single precision factorization on the same queue.
 template <class T>

@@ -5,7 +5,7 @@
 namespace devobj::test {
 namespace {
 
-class MixedIll : public MixedPlaces {};
+class MixedIll : public Everywhere {};
 DEVOBJ_EVERYWHERE_DOUBLE(MixedIll);
 
 /// Singular values 1 but for `small` ones of 1 / condition.

@@ -5,7 +5,7 @@
 namespace devobj::test {
 namespace {
 
-class MixedRandomized : public MixedPlaces {};
+class MixedRandomized : public Everywhere {};
 DEVOBJ_EVERYWHERE_DOUBLE(MixedRandomized);
 
 const LuOptions randomized{Method::randomized};

@@ -5,14 +5,7 @@
 namespace devobj::test {
 namespace {
 
-class Precise : public Everywhere {
- public:
-  template <class F>
-  void with_double(F&& test) {
-    if (type() == Type::double_precision) return test(double{});
-    if (type() == Type::double_complex) return test(std::complex<double>{});
-  }
-};
+class Precise : public Everywhere {};
 INSTANTIATE_TEST_SUITE_P(On, Precise,
                          ::testing::Combine(::testing::ValuesIn(places()),
                                             ::testing::Values(Type::double_precision, Type::double_complex)),

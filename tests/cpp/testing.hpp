@@ -85,6 +85,13 @@ class Everywhere : public ::testing::TestWithParam<std::tuple<Place, Type>> {
 #endif
     FAIL() << "no such type";
   }
+  /// The same where it is in double precision, real or complex: the other types are not compiled.
+  template <class F>
+  void with_double(F&& test) {
+    if (type() == Type::double_precision) return test(double{});
+    if (type() == Type::double_complex) return test(std::complex<double>{});
+    FAIL() << "no such type";
+  }
 
  protected:
   void SetUp() override {
