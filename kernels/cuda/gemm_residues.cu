@@ -3,10 +3,10 @@
 //
 // Rows of op(A) and columns of op(B) are brought to norms of some 2^58 by powers of two, each by its own, and rounded to integers.
 // Their sums of products are integers below half of the product of the moduli, so that their remainders say what they are; and
-// the remainders of the sums are those of sums of the operands' remainders, which have eight bits. One product of eight-bit
+// the remainders of the sums are those of sums of products of the operands' remainders, which have eight bits. One product of eight-bit
 // integers for each of 15 moduli, and the sum divided by the moduli's product P is, modulo 1,
 //
-//   sum over the moduli p of  (remainder modulo p) ((P / p)^-1 modulo p) / p.
+//   sum over the moduli p of  (sum of products of remainders modulo p) ((P / p)^-1 modulo p) / p.
 //
 // That is added up in 64 bits. Its rounding and that to integers are small beside 2^-53 times the norms of the row and the column. What
 // is zero stays zero. Complex matrices have 16 moduli with two products each, and a sum for each part (residue_moduli.cuh).
@@ -17,7 +17,7 @@
 // or if there are infinities, or vectors whose largest element is very large or small. Rows and columns with a NaN are NaN.
 //
 //     128 rows of C (64)                   A block makes tiles of C one after the other (of complex matrices: 64 rows):
-//   +-----------------+                      warps 0 to 3, 4 to 7   the products of 64 columns each, their remainders, and C
+//   +-----------------+                      warps 0 to 3, 4 to 7   the products of 64 columns each, their shares, and C
 //   |   64 columns    |  warps 0 to 3        warps 8, 9             have the operands' pieces of depth 128 (two at a time), and then C,
 //   +-----------------+                                             copied into a ring
 //   |   64 columns    |  warps 4 to 7        warps 10, 11           have C stored

@@ -1,5 +1,5 @@
-// The moduli of gemm_residues: what an integer's digits count modulo each, and the share of a remainder in a fraction, from which a sum is
-// found. gemm_residues.cu says what for. All of it but less_multiples is computed by the compiler.
+// The moduli of gemm_residues: what an integer's digits count modulo each, and the share of a sum of remainders' products in a fraction,
+// from which a sum is found. gemm_residues.cu says what for. All of it but less_multiples is computed by the compiler.
 #pragma once
 
 #include <array>
@@ -44,11 +44,16 @@ template <class E>
 constexpr bool norms_fit = norm_fraction* norm_fraction * 1.001 * 0x1p118 < static_cast<double>(product<E>()) / 2;
 static_assert(norms_fit<double> && norms_fit<cuDoubleComplex>);
 
-/// What is done with a sum whose remainder modulo p counts.
+/// What an integer is divided by.
 struct Modulus {
-  float reciprocal;         // of p
-  std::uint32_t minus;      // -p
-  std::uint32_t low, high;  // the share of remainder 1 in the fraction sum / product(), in units of 2^-64
+  float reciprocal;     // of p
+  std::uint32_t minus;  // -p
+};
+/// The share of a sum of 1 modulo p in the fraction sum / product(), in units of 2^-64: 2^32 high + low + rest, where the rest's size is
+/// less than half a unit.
+struct alignas(16) Share {
+  std::int32_t low, high;
+  float rest;
 };
 /// The bits of a float that is as large as 1.5 2^23, where units are ones.
 constexpr std::uint32_t ones_bits = 0x4b400000;
@@ -97,11 +102,11 @@ constexpr int power_of_two_modulo(int e, int p) {
   return power;
 }
 
-/// How the fraction sum / product() modulo 1 is found of the sum's remainders r: it is the sum over the moduli p of
-///   r ((product() / p)^-1 modulo p) / p.
-/// In units of 2^-64, r = 1 has the share 2^64 v / p, rounded. So that little is lost, B's remainders are multiplied by a unit u modulo p
-/// for which 2^64 v is nearly a multiple of p. Sums and differences of the complex numbers' two products are 2 x and 2 j y; they have one
-/// u for two v.
+/// How the fraction sum / product() modulo 1 is found of numbers x that equal the sum modulo p: it is the sum over the moduli p of
+///   x ((product() / p)^-1 modulo p) / p.
+/// In units of 2^-64, x = 1 has the share 2^64 v / p, which is an integer and a rest. So that the rests of large x are small, B's
+/// remainders are multiplied by a unit u modulo p for which 2^64 v is nearly a multiple of p. Sums and differences of the complex numbers'
+/// two products are 2 x and 2 j y; they have one u for two v.
 template <class E>
 struct Shares {
   int unit = 0;                                // u
@@ -139,22 +144,22 @@ constexpr auto all_shares = [] {
 
 template <class E>
 struct Moduli {
-  Modulus of[ModuliOf<E>::count][ModuliOf<E>::products] = {};
-  std::uint64_t begin[ModuliOf<E>::products] = {};  // of the fractions
+  Modulus of[ModuliOf<E>::count] = {};
+  Share shares[ModuliOf<E>::count][ModuliOf<E>::products] = {};
 };
 template <class E>
 constexpr Moduli<E> make_moduli() {
   Moduli<E> all;
   for (int m = 0; m < ModuliOf<E>::count; ++m) {
-    const auto p = static_cast<unsigned>(ModuliOf<E>::of[m]);
+    const int p = ModuliOf<E>::of[m];
+    all.of[m] = {1.0f / static_cast<float>(p), 0u - static_cast<unsigned>(p)};
     for (int i = 0; i < ModuliOf<E>::products; ++i) {
-      const auto v = static_cast<unsigned>(all_shares<E>[m].numerators[i]);
-      const auto share = static_cast<std::uint64_t>(((static_cast<unsigned __int128>(v) << 64) + p / 2) / p);
-      all.of[m][i] = {1.0f / static_cast<float>(p), 0u - p, static_cast<std::uint32_t>(share),
-                      static_cast<std::uint32_t>(share >> 32)};
-      // less_multiples leaves a remainder plus this
-      const std::uint32_t more = 0u - ones_bits * p;
-      all.begin[i] -= more * share;
+      const int v = all_shares<E>[m].numerators[i],
+                rest = nearest_to_zero(modulo(std::int64_t(power_of_two_modulo(64, p)) * v, p), p);
+      const auto whole = static_cast<std::uint64_t>(((__int128(v) << 64) - rest) / p);
+      const auto low = static_cast<std::int32_t>(whole);
+      const auto high = static_cast<std::int32_t>((whole - static_cast<std::uint64_t>(std::int64_t(low))) >> 32);
+      all.shares[m][i] = {low, high, static_cast<float>(rest) / static_cast<float>(p)};
     }
   }
   return all;

@@ -1,5 +1,5 @@
 // The product of gemm_residues: C += alpha A B^T of reduced vectors, by a pipeline of copies, products of eight-bit integers, and
-// remainders of their sums in every block. gemm_residues.cu has a picture of it.
+// the shares of their sums in fractions in every block. gemm_residues.cu has a picture of it.
 #pragma once
 
 #include "kernels/cuda/residue_plain.cuh"
@@ -70,24 +70,52 @@ __device__ __forceinline__ void multiply_group(int (&sum)[lane_sums], std::uint3
 #endif
 }
 
-/// Sums of 64 bits, as two words each: the compiler would look for pairs of neighbouring registers, and move them.
+/// In units of 2^-64, as two words each: the compiler would look for pairs of neighbouring registers, and move them.
 struct Fractions {
   std::uint32_t low[lane_sums], high[lane_sums];
 };
-/// Fractions from number `first` on += the sums' remainders times the share of remainder 1, modulo 2^64.
+/// Where fractions begin, since add_shares adds ones_bits to them for each modulus.
+template <class E>
+constexpr std::uint64_t fractions_begin = 0 - std::uint64_t(ModuliOf<E>::count) * ones_bits;
+/// Whether the rest of every sum is what a float can have as large as `ones`.
+template <class E>
+constexpr bool rests_fit = [] {
+  for (int m = 0; m < ModuliOf<E>::count; ++m)
+    for (int i = 0; i < ModuliOf<E>::products; ++i) {
+      const double largest = ModuliOf<E>::of[m] / 2, rest = make_moduli<E>().shares[m][i].rest,
+                   sum = double(most_pieces) * depth_bytes * ModuliOf<E>::products * largest * largest;
+      if (sum * (rest < 0 ? -rest : rest) > 0x1p22) return false;
+    }
+  return true;
+}();
+static_assert(rests_fit<double> && rests_fit<cuDoubleComplex>);
+/// Fractions from number `first` on += the sums times the share of a sum of 1, and ones_bits, modulo 2^64. (Six instructions each; written
+/// otherwise, the compiler makes seven of them, or moves registers.)
 template <int n>
 __device__ __forceinline__ void add_shares(Fractions& fraction, const int (&sum)[lane_sums], int first,
-                                           const Modulus& modulus) {
-  std::uint32_t x[n];
-  less_multiples(sum + first, modulus, x);
+                                           const Share& share) {
+  std::uint32_t rest[n];
+#pragma unroll
+  for (int i = 0; i < n; ++i) rest[i] = __float_as_uint(fmaf(__int2float_rn(sum[first + i]), share.rest, ones));
 #pragma unroll
   for (int i = 0; i < n; ++i) {
-    const std::uint64_t low = std::uint64_t(x[i]) * modulus.low;
-    const std::uint32_t high = fraction.high[first + i] + x[i] * modulus.high;
-    asm("add.cc.u32 %0, %0, %2;\n\t"
-        "addc.u32 %1, %3, %4;"
-        : "+r"(fraction.low[first + i]), "=r"(fraction.high[first + i])
-        : "r"(static_cast<std::uint32_t>(low)), "r"(high), "r"(static_cast<std::uint32_t>(low >> 32)));
+    std::uint32_t low, high;
+    asm("{\n\t.reg .b64 x;\n\t"
+        ".reg .b32 carried;\n\t"
+        "mul.wide.s32 x, %2, %3;\n\t"
+        "mov.b64 {%0, carried}, x;\n\t"
+        "mad.lo.s32 %1, %2, %4, carried;\n\t}"
+        : "=r"(low), "=r"(high)
+        : "r"(sum[first + i]), "r"(share.low), "r"(share.high));
+    asm("{\n\t.reg .b64 x, y, z;\n\t"
+        "mov.b64 x, {%0, %1};\n\t"
+        "mov.b64 y, {%2, %3};\n\t"
+        "mov.b64 z, {%4, 0};\n\t"
+        "add.u64 x, x, y;\n\t"
+        "add.u64 x, x, z;\n\t"
+        "mov.b64 {%0, %1}, x;\n\t}"
+        : "+r"(fraction.low[first + i]), "+r"(fraction.high[first + i])
+        : "r"(low), "r"(high), "r"(rest[i]));
   }
 }
 
@@ -203,9 +231,8 @@ __device__ void multiply(const Product<E>& g, const Places& at, unsigned char* m
     Fractions fraction;
 #pragma unroll
     for (int i = 0; i < lane_sums; ++i) {
-      const std::uint64_t begin = table<E>.begin[i / lane_products<E>];
-      fraction.low[i] = static_cast<std::uint32_t>(begin);
-      fraction.high[i] = static_cast<std::uint32_t>(begin >> 32);
+      fraction.low[i] = static_cast<std::uint32_t>(fractions_begin<E>);
+      fraction.high[i] = static_cast<std::uint32_t>(fractions_begin<E> >> 32);
     }
 #pragma unroll 1
     for (int m = 0; m < ModuliOf<E>::count; ++m) {
@@ -222,7 +249,7 @@ __device__ void multiply(const Product<E>& g, const Places& at, unsigned char* m
       constexpr int together = 4;
 #pragma unroll
       for (int i = 0; i < lane_sums; i += together)
-        add_shares<together>(fraction, sum, i, table<E>.of[m][i / lane_products<E>]);
+        add_shares<together>(fraction, sum, i, table<E>.shares[m][i / lane_products<E>]);
     }
     const LanePart<E> part{row, col,
                            memory_of_ring + group * Of::part_bytes + (thread / warp_size * 16 + lane / 4) * 128, g.C};

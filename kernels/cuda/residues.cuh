@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(most_reduce_warps* warp_size)
       }
 #pragma unroll 1
     for (int m = 0; m < ModuliOf<E>::count; ++m) {
-      const Modulus modulus = table<E>.of[m][0];
+      const Modulus modulus = table<E>.of[m];
       int power[parts];
 #pragma unroll
       for (int c = 0; c < parts; ++c) power[c] = static_cast<int>(powers<E>[left ? 0 : 1].of[m][c]);
