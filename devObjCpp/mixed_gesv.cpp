@@ -34,6 +34,8 @@ class PivotedFactors {
   void set(View<T> A, std::int32_t* misfit, Queue& q) { narrow(A, LU_.view(), misfit, q); }
   /// Likewise for right-hand sides.
   void check(View<T> B, std::int32_t* misfit, Queue& q) { narrow(B, D_.view(), misfit, q); }
+  /// A's infinity norm; waits.
+  static double norm(View<T> A, Queue& q) { return lange(Norm::Inf, A, q); }
   /// info; waits.
   std::int64_t factor(Queue& q) {
     const std::int64_t info = getrf(LU_.view(), ipiv_.view(), q, options_);
@@ -75,16 +77,23 @@ class RandomizedFactors {
       : n_(A.rows),
         LU_(mixed_order(n_), mixed_order(n_), q),
         D_(LU_.rows, right_hand_sides, q),
-        sizes_(n_, 2, q),
+        sizes_(n_, 3, q),
         order_(LU_.rows, 1, q),
         info_(1, 1, q),
         math_(options.math) {}
 
   void set(View<T> A, std::int32_t* misfit, Queue& q) {
-    equilibration(A, rows(), columns(), q);
+    equilibration(A, rows(), columns(), sums(), q);
     mix_matrix(A, rows(), columns(), LU_.view(), misfit, q);
   }
   void check(View<T> B, std::int32_t* misfit, Queue& q) { narrow(B, D_({0, n_}, {0, D_.cols}), misfit, q); }
+  /// Of the A that was set.
+  double norm(View<T>, Queue& q) const {
+    mixed::Sizes largest(1, 1, q);
+    largest.measure(Norm::Max, 0, View<double>(sums(), n_, 1));
+    largest.fetch();
+    return largest(0, 0);
+  }
   std::int64_t factor(Queue& q) {
     getrf_window(LU_.view(), order_.view(), info_.view(), math_, q);
     std::int32_t info = 0;
@@ -124,6 +133,7 @@ class RandomizedFactors {
  private:
   double* rows() const { return sizes_.data; }
   double* columns() const { return sizes_.data + n_; }
+  double* sums() const { return sizes_.data + 2 * n_; }  // of |a| in A's rows
   std::int64_t n_;
   Matrix<single_t<T>> LU_, D_;
   Matrix<T> wide_, E_;
@@ -207,7 +217,7 @@ std::int64_t solve_refined(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue&
   Matrix<std::int32_t> misfits(2, 1, q);
   factors.set(A, misfits.data, q);
   factors.check(B, misfits.data + 1, q);
-  const double limit = lange(Norm::Inf, A, q) * mixed::unit_roundoff * std::sqrt(static_cast<double>(A.rows));
+  const double limit = factors.norm(A, q) * mixed::unit_roundoff * std::sqrt(static_cast<double>(A.rows));
   mixed::Iterate<T> iterate(A, B, limit, q);
   if (mixed::any(misfits, q)) return mixed::beyond_single;
   if (factors.factor(q) > 0) return mixed::singular;

@@ -12,10 +12,10 @@ inline bool window_lu_possible(const Queue& q) {
 }
 
 template <class T>
-void equilibration(View<T> A, double* rows, double* columns, Queue& q) {
+void equilibration(View<T> A, double* rows, double* columns, double* sums, Queue& q) {
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::equilibration(A, rows, columns, q);
-  host::equilibration(A, rows, columns, q);
+    if (q.on_cuda()) return cuda::equilibration(A, rows, columns, sums, q);
+  host::equilibration(A, rows, columns, sums, q);
 }
 
 template <class T>

@@ -1,9 +1,10 @@
-// equilibration: the sizes of a matrix's rows, and of its columns after scaling the rows.
+// equilibration: the sizes and sums of a matrix's rows, and the sizes of its columns after scaling the rows.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "kernels/butterfly.hpp"
+#include "kernels/modulus.hpp"
 #include "kernels/randomized.hpp"
 
 namespace devobj::host {
@@ -15,15 +16,26 @@ double magnitude(double a) {
 double magnitude(std::complex<double> a) {
   return std::fabs(a.real()) + std::fabs(a.imag());
 }
+double modulus_of(double a) {
+  return modulus(a);
+}
+double modulus_of(std::complex<double> a) {
+  return modulus(a.real(), a.imag());
+}
 
 }  // namespace
 
 template <class T>
-void equilibration(View<T> A, double* rows, double* columns, Queue& q) {
+void equilibration(View<T> A, double* rows, double* columns, double* sums, Queue& q) {
   q.submit("equilibration", [=] {
     std::fill(rows, rows + A.rows, 0.0);
+    std::fill(sums, sums + A.rows, 0.0);
     for (std::int64_t j = 0; j < A.cols; ++j)
-      for (std::int64_t i = 0; i < A.rows; ++i) rows[i] = std::fmax(rows[i], magnitude(A.data[i + j * A.ld]));
+      for (std::int64_t i = 0; i < A.rows; ++i) {
+        const T a = A.data[i + j * A.ld];
+        rows[i] = std::fmax(rows[i], magnitude(a));
+        sums[i] += modulus_of(a);
+      }
     std::vector<double> powers(A.rows);
     std::transform(rows, rows + A.rows, powers.begin(), power_to_one);
     for (std::int64_t j = 0; j < A.cols; ++j) {
@@ -35,7 +47,7 @@ void equilibration(View<T> A, double* rows, double* columns, Queue& q) {
   });
 }
 
-#define INSTANTIATE(T) template void equilibration<T>(View<T>, double*, double*, Queue&);
+#define INSTANTIATE(T) template void equilibration<T>(View<T>, double*, double*, double*, Queue&);
 DEVOBJ_FOR_EACH_DOUBLE(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -22,7 +22,7 @@ double magnitude(T a) {
 template <class T>
 struct Mixed {
   Padded<T> A;
-  Padded<double> rows, columns;
+  Padded<double> rows, columns, sums;
   Padded<single_t<T>> M;
   Padded<std::int32_t> misfit;
 
@@ -30,16 +30,17 @@ struct Mixed {
       : A(a, q),
         rows(Dense<double>(a.rows(), 1, -7), q),
         columns(Dense<double>(a.rows(), 1, -7), q),
+        sums(Dense<double>(a.rows(), 1, -7), q),
         M(Dense<single_t<T>>(mixed_order(a.rows()), mixed_order(a.rows()), 77), q),
         misfit(Dense<std::int32_t>(1, 1, -7), q) {
-    double *r = rows.view().data, *c = columns.view().data;
+    double *r = rows.view().data, *c = columns.view().data, *s = sums.view().data;
     if constexpr (cuda_built)
       if (q.on_cuda()) {
-        cuda::equilibration<T>(A.view(), r, c, q);
+        cuda::equilibration<T>(A.view(), r, c, s, q);
         cuda::mix_matrix<T>(A.view(), r, c, M.view(), misfit.view().data, q);
       }
     if (!q.on_cuda()) {
-      host::equilibration<T>(A.view(), r, c, q);
+      host::equilibration<T>(A.view(), r, c, s, q);
       host::mix_matrix<T>(A.view(), r, c, M.view(), misfit.view().data, q);
     }
   }
@@ -54,10 +55,15 @@ TEST_P(Butterflies, SizesOfRowsAndColumns) {
       if (n > 3)
         for (std::int64_t k = 0; k < n; ++k) A(k, 2) = A(1, k) = T(0);
       Mixed<T> mixed(A, q());
-      const Dense<double> rows = mixed.rows.read("rows"), columns = mixed.columns.read("columns");
+      const Dense<double> rows = mixed.rows.read("rows"), columns = mixed.columns.read("columns"),
+                          sums = mixed.sums.read("sums");
       for (std::int64_t i = 0; i < n; ++i) {
-        double largest = 0;
-        for (std::int64_t j = 0; j < n; ++j) largest = std::max(largest, magnitude(A(i, j)));
+        double largest = 0, sum = 0;
+        for (std::int64_t j = 0; j < n; ++j) {
+          largest = std::max(largest, magnitude(A(i, j)));
+          sum += std::abs(A(i, j));
+        }
+        EXPECT_NEAR(sums[i], sum, 1e-14 * sum) << n << ", row " << i;
         EXPECT_EQ(rows[i], largest) << n << ", row " << i;
         const double scaled = largest * power_to_one(largest);
         EXPECT_TRUE(largest == 0 || (scaled >= 1 && scaled < 2)) << largest;
