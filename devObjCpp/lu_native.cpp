@@ -30,7 +30,8 @@
 // A large square matrix is row-major meanwhile, that is, transposed in its place: the exchange of rows, which would touch
 // one element here and there, then moves contiguous memory. Its blocks are updated by `next` and factored in column-major
 // copies, which are made beside the panel before, and whose way back is not in the way. The first two are copied before
-// the matrix is transposed, which the first panel does not wait for either.
+// the matrix is transposed, which the first panel does not wait for either. Beside the last panels, which leave most of the GPU idle, the
+// leading rows and columns, which are done, are transposed back on the caller's queue; another one, of high priority, has the rest then.
 #include "lu_native.hpp"
 
 #include <algorithm>
@@ -54,6 +55,9 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
+// The leading rows and columns are transposed back beside the panels of the last columns. A column takes as long as the transposition of
+// so many bytes of A; but not more than one column in transposed_beside counts.
+constexpr std::int64_t bytes_transposed_beside_column = 1'300'000, transposed_beside = 6;
 // Rows for each column from which the exchanges of the rest's rows, of several panels at once, are slow for the sake of the panel beside
 // them, and leave to the product what it can bring: of real numbers in single precision.
 constexpr std::int64_t tall = 2;
@@ -140,7 +144,7 @@ class NativeLu {
       std::swap(A_, aligned_);
       copy<T>(aligned_, A_, q_);
     }
-    if (by_rows_) cuda::transpose_in_place(Op::Trans, A_, q_);
+    if (by_rows_) cuda::transpose_in_place_from(transposed_, A_, q_);
     if (left_at_end_) {
       std::vector<std::int64_t> ends;
       for (const auto& group : blocks_.groups()) ends.push_back(blocks_[group.last].columns.end);
@@ -202,34 +206,42 @@ class NativeLu {
     if (products_.leave_multiprocessors())
       cuda::fill_bytes(counts_, 0, cuda::spared_counts * sizeof(std::int32_t), q_.stream());
     Event left_exchanged;
+    std::optional<SideQueue> last_queue;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block& K = blocks_[i];
-      q_.wait_for(panels.record(false));
-      if (by_rows_) copy_back(i, q_);
+      if (!last_queue && transposes_beside(i)) {
+        last_queue.emplace(q_, true);
+        q_.wait_for(left_exchanged);
+        transpose_what_is_done(K.columns.begin);
+        rest_ = &static_cast<Queue&>(*last_queue);
+      }
+      Queue& q = *rest_;
+      q.wait_for(panels.record(false));
+      if (by_rows_) copy_back(i, q);
       panels_stay_ = blocks_.panels_stay(i);
       const bool last = i + 1 == blocks_.size();
       const Range rest{last ? K.columns.end : blocks_[i + 1].columns.end, n_};
       const auto update_rest = [&] {
         if (!last && rest.size() > 0) wait_for_start();
         if (!soon_queue || i + 2 >= blocks_.size()) {
-          if (last && rest.size() > 0) make_stream(i, whole(), q_);
-          update(K, whole(), whole(), rest, q_, true, stream_of(i));
-          soon_updated_ = q_.record(false);
-          if (progress_ != nullptr && !last) cuda::reach(step(i + 1), q_);
-          q_.wait_for(left_exchanged);
-          return exchange_left_now(K, q_);
+          if (last && rest.size() > 0) make_stream(i, whole(), q);
+          update(K, whole(), whole(), rest, q, true, stream_of(i));
+          soon_updated_ = q.record(false);
+          if (progress_ != nullptr && !last) cuda::reach(step(i + 1), q);
+          q.wait_for(left_exchanged);
+          return exchange_left_now(K, q);
         }
         Queue& soon = *soon_queue;
         const Range columns = blocks_[i + 2].columns;
         if (const auto group = blocks_.group_of(i); group.of_several()) {
           update_by_group(i, group, soon);
           if (i == group.last) left_exchanged = soon.record(false);
-          return q_.wait_for(soon_updated_);
+          return q.wait_for(soon_updated_);
         }
         // the columns first in one product with the others, or beside it
         const bool first_part =
             products_.has_first_part(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
-        soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
+        soon.wait_for(q.record(false));  // the rest of the last step, K's way back, the panel's start
         if (!first_part) {
           update(K, whole(), whole(), columns, soon, false, stream_of(i));
           if (by_rows_) copy_to_place(i + 2, soon);
@@ -238,14 +250,14 @@ class NativeLu {
         exchange_left_now(K, soon);
         left_exchanged = soon.record(false);
         if (!first_part) {
-          update(K, whole(), whole(), {columns.end, n_}, q_, true, stream_of(i));
-          return q_.wait_for(soon_updated_);
+          update(K, whole(), whole(), {columns.end, n_}, q, true, stream_of(i));
+          return q.wait_for(soon_updated_);
         }
         const auto columns_there = [&] {
-          if (by_rows_) copy_to_place(i + 2, q_);
-          soon_updated_ = q_.record(false);
+          if (by_rows_) copy_to_place(i + 2, q);
+          soon_updated_ = q.record(false);
         };
-        update(K, whole(), whole(), rest, q_, true, stream_of(i),
+        update(K, whole(), whole(), rest, q, true, stream_of(i),
                {by_rows_ ? Side::Left : Side::Right, columns.size(), columns_there});
       };
       if (last) return update_rest();
@@ -258,23 +270,36 @@ class NativeLu {
     }
   }
 
+  /// Whether what is done is to be transposed back beside step i's panel and the next ones.
+  bool transposes_beside(std::size_t i) const {
+    const std::int64_t bytes = m_ * n_ * std::int64_t(sizeof(T));
+    return by_rows_ && blocks_.group_of(i).first == i &&
+           n_ - blocks_[i].columns.begin <= std::min(bytes / bytes_transposed_beside_column, n_ / transposed_beside);
+  }
+  /// The leading `done` rows and columns, which nothing after this touches.
+  void transpose_what_is_done(std::int64_t done) {
+    transposed_ = done / cuda::transposed_square * cuda::transposed_square;
+    cuda::transpose_in_place_passing(A_({0, transposed_}, {0, transposed_}), q_);
+  }
+
   /// Step i's update of the rest for a block of a group of several: each updates the columns that the group's panels need, and the last
   /// one, with all blocks at once, all others; in `soon` the rows of the columns left of the group are exchanged then.
   void update_by_group(std::size_t i, typename LuNativeBlocks<T>::Group group, Queue& soon) {
     const Block &K = blocks_[i], all = blocks_.whole(group);
     const bool last = i == group.last;
+    Queue& q = *rest_;
     const Range near{blocks_[i + 2].columns.begin, blocks_.rest_of_group(group.last)}, others{near.end, n_};
-    soon.wait_for(q_.record(false));  // the rest of the last step, K's way back, the panel's start
-    Queue& of_near = last ? soon : q_;
+    soon.wait_for(q.record(false));  // the rest of the last step, K's way back, the panel's start
+    Queue& of_near = last ? soon : q;
     update(K, whole(), whole(), near, of_near, !last, stream_of(i));
     if (by_rows_) copy_to_place(i + 2, of_near);
     soon_updated_ = of_near.record(false);
-    exchange(K, whole(), {all.columns.begin, K.columns.begin}, q_);
+    exchange(K, whole(), {all.columns.begin, K.columns.begin}, q);
     if (!last) return;
     exchange_left_now(all, soon);
     unsigned char* const stream = streams_->streamed(all.columns) ? streams_->of_rest() : nullptr;
-    if (stream != nullptr) make_stream(all.columns, whole(), stream, q_);
-    update(all, whole(), whole(), others, q_, true, stream);
+    if (stream != nullptr) make_stream(all.columns, whole(), stream, q);
+    update(all, whole(), whole(), others, q, true, stream);
   }
 
   /// update() of the next block's columns, which another queue has brought up to date with the block before.
@@ -315,12 +340,12 @@ class NativeLu {
   /// What the kernel's panel at K did to the rows.
   cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
-  /// What q_ gets next does not begin before the panel's first kernel has, or, if that is early, before it may.
+  /// What the queue of the rest gets next does not begin before the panel's first kernel has, or, if that is early, before it may.
   void wait_for_start() {
     if (updated_)
-      q_.wait_for(*updated_);
+      rest_->wait_for(*updated_);
     else
-      cuda::stream_wait_event(q_.stream(), start_.event());
+      cuda::stream_wait_event(rest_->stream(), start_.event());
   }
 
   /// P A(below, K) = L U, in its place. `beside` is called when the first of its kernels has been launched: what runs beside
@@ -498,6 +523,8 @@ class NativeLu {
   static constexpr std::size_t copies = 3;
   std::int64_t copy_size_ = 0;  // elements
   const Queue* panels_ = nullptr;  // their queue, during factor()
+  Queue* rest_ = &q_;              // the queue of the rest: q_, or beside the last panels another one
+  std::int64_t transposed_ = 0;    // so many rows and columns have been transposed back by then
   cuda::Start start_;  // of the panel's kernel beside the update of the rest
   Event factored_;     // the last block
   Queue* soon_ = nullptr;  // the third queue, during factor(), or null

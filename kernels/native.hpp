@@ -97,7 +97,6 @@ void reach(Progress progress, Queue& q);
 template <class T>
 LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
                       void* workspace, LuPanelShape shape, const Start* start, Queue& q);
-
 /// The row exchanges of panels whose lists follow each other, of part_rows <= lu_panel_max rows each but the last, one after the other
 /// on A, whose first row is that of the first panel. If there are `firsts`, A's columns are the panels' own: column j gets the
 /// exchanges from the first of these numbers, rows at which panels begin, in rising order, that is larger than j. `beside`, not
@@ -128,6 +127,14 @@ template <class T>
 inline constexpr std::int64_t exchange_columns_max = sizeof(T) == 16 ? 128 : 256;
 template <class T>
 void exchange_columns(View<T> At, RowExchange exchange, std::int64_t part_rows, Queue& q);
+
+/// A = A^T in place, beside kernels whose data are to stay in the L2 cache. (transpose)
+template <class T>
+void transpose_in_place_passing(View<T> A, Queue& q);
+/// The same where that has been done for the leading `done` rows and columns, a multiple of transposed_square or all of them. (transpose)
+inline constexpr std::int64_t transposed_square = 64;
+template <class T>
+void transpose_in_place_from(std::int64_t done, View<T> A, Queue& q);
 
 /// The row exchanges of a factorization's later blocks on the columns of its earlier ones, all at once: ends[b] is the column
 /// after block b's last, ipiv LAPACK's for all of A (rows from 1); the columns of block b get the exchanges of the pivots

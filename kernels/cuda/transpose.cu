@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/grid.cuh"
 #include "kernels/kernels.hpp"
+#include "kernels/native.hpp"
 
 namespace devobj::cuda {
 namespace {
@@ -66,32 +67,76 @@ __device__ TilePair tile_pair(std::int64_t x, std::int64_t y, std::int64_t tiles
   return x > y ? TilePair{x - 1, y} : TilePair{h + y, h + x};
 }
 
-// A block reads the tiles (row, col) and (col, row) and writes each, transposed, to the other's place.
-template <bool conj, class E>
-__global__ void __launch_bounds__(tile_rows* thread_rows) transpose_in_place_kernel(Block<E> A, std::int64_t tiles) {
-  __shared__ alignas(16) unsigned char memory[2 * tile_rows * (tile_rows + 1) * sizeof(E)];
-  auto below = reinterpret_cast<E(*)[tile_rows + 1]>(memory);
-  auto above = below + tile_rows;
-  const TilePair pair = tile_pair(blockIdx.x, blockIdx.y, tiles);
-  const std::int64_t i0 = pair.row * tile_rows, j0 = pair.col * tile_rows;
-  const int x = threadIdx.x;
+// In place tiles are square: of the smallest elements larger, so that what is read of a column, and written, is 256 bytes.
+template <class E>
+constexpr int square = sizeof(E) == 4 ? 64 : 32;
+template <class E>
+constexpr int square_rows = sizeof(E) == 4 ? 16 : 8;  // of a block's threads
+
+// A block reads the tiles (row, col) and (col, row) and writes each, transposed, to the other's place: all pairs, or those from row
+// `first` of tiles on. `passing`: what is read and written leaves the L2 cache first.
+template <bool conj, bool passing, class E>
+__global__ void __launch_bounds__(warp_size* square_rows<E>)
+    transpose_in_place_kernel(Block<E> A, std::int64_t tiles, std::int64_t first) {
+  constexpr int tile = square<E>;
+  __shared__ alignas(16) unsigned char memory[2 * tile * (tile + 1) * sizeof(E)];
+  auto below = reinterpret_cast<E(*)[tile + 1]>(memory);
+  auto above = below + tile;
+  const TilePair pair =
+      first == 0 ? tile_pair(blockIdx.x, blockIdx.y, tiles) : TilePair{first + blockIdx.y, std::int64_t(blockIdx.x)};
+  if (pair.col > pair.row) return;
+  const std::int64_t i0 = pair.row * tile, j0 = pair.col * tile;
+  const auto read = [&](std::int64_t i, std::int64_t j) {
+    const E* const from = &A(i, j);
+    if constexpr (passing)
+      return __ldcs(from);
+    else
+      return *from;
+  };
+  const auto write = [&](std::int64_t i, std::int64_t j, E x) {
+    E* const to = &A(i, j);
+    if constexpr (passing)
+      __stcs(to, maybe_conjugate<conj>(x));
+    else
+      *to = maybe_conjugate<conj>(x);
+  };
 #pragma unroll
-  for (int y = threadIdx.y; y < tile_rows; y += thread_rows) {
-    if (i0 + x < A.rows && j0 + y < A.cols) below[y][x] = A(i0 + x, j0 + y);
-    if (j0 + x < A.rows && i0 + y < A.cols) above[y][x] = A(j0 + x, i0 + y);
-  }
+  for (int y = threadIdx.y; y < tile; y += square_rows<E>)
+#pragma unroll
+    for (int x = threadIdx.x; x < tile; x += warp_size) {
+      if (i0 + x < A.rows && j0 + y < A.cols) below[y][x] = read(i0 + x, j0 + y);
+      if (j0 + x < A.rows && i0 + y < A.cols) above[y][x] = read(j0 + x, i0 + y);
+    }
   __syncthreads();
 #pragma unroll
-  for (int y = threadIdx.y; y < tile_rows; y += thread_rows) {
-    if (i0 + x < A.rows && j0 + y < A.cols) A(i0 + x, j0 + y) = maybe_conjugate<conj>(above[x][y]);
-    if (i0 != j0 && j0 + x < A.rows && i0 + y < A.cols) A(j0 + x, i0 + y) = maybe_conjugate<conj>(below[x][y]);
-  }
+  for (int y = threadIdx.y; y < tile; y += square_rows<E>)
+#pragma unroll
+    for (int x = threadIdx.x; x < tile; x += warp_size) {
+      if (i0 + x < A.rows && j0 + y < A.cols) write(i0 + x, j0 + y, above[x][y]);
+      if (i0 != j0 && j0 + x < A.rows && i0 + y < A.cols) write(j0 + x, i0 + y, below[x][y]);
+    }
+}
+
+template <bool conj, bool passing, class T>
+void launch_in_place(View<T> A, std::int64_t done, Queue& q) {
+  using E = device_t<T>;
+  DeviceScope scope(q.device());
+  const std::int64_t tiles = ceil_div(A.rows, square<E>), first = done / square<E>;
+  // gridDim.y stays below its limit up to 2 million rows, beyond any memory.
+  const dim3 grid = first == 0 ? dim3(static_cast<unsigned>(tiles % 2 == 1 ? tiles : tiles + 1),
+                                      static_cast<unsigned>((tiles + 1) / 2))
+                               : dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(tiles - first));
+  transpose_in_place_kernel<conj, passing>
+      <<<grid, dim3(warp_size, square_rows<E>), 0, stream_of(q)>>>(block_of(A), tiles, first);
+  q.launched("transpose_in_place");
 }
 
 template <class T>
 bool conjugates(Op op) {
   return is_complex<T> && op == Op::ConjTrans;
 }
+
+static_assert(transposed_square % square<float> == 0 && transposed_square % square<double> == 0);
 
 }  // namespace
 
@@ -113,21 +158,29 @@ void transpose(Op op, View<T> A, View<T> B, Queue& q) {
 template <class T>
 void transpose_in_place(Op op, View<T> A, Queue& q) {
   if (A.empty()) return;
-  DeviceScope scope(q.device());
-  const std::int64_t tiles = ceil_div(A.rows, tile_rows);
-  // tiles / 2 stays below gridDim.y's limit up to 4 million rows, beyond any memory.
-  const dim3 grid(static_cast<unsigned>(tiles % 2 == 1 ? tiles : tiles + 1), static_cast<unsigned>((tiles + 1) / 2));
-  const dim3 block(tile_rows, thread_rows);
   if (conjugates<T>(op))
-    transpose_in_place_kernel<is_complex<T>><<<grid, block, 0, stream_of(q)>>>(block_of(A), tiles);
+    launch_in_place<is_complex<T>, false>(A, 0, q);
   else
-    transpose_in_place_kernel<false><<<grid, block, 0, stream_of(q)>>>(block_of(A), tiles);
-  q.launched("transpose_in_place");
+    launch_in_place<false, false>(A, 0, q);
 }
 
-#define INSTANTIATE(T)                                   \
-  template void transpose(Op, View<T>, View<T>, Queue&); \
-  template void transpose_in_place(Op, View<T>, Queue&);
+template <class T>
+void transpose_in_place_passing(View<T> A, Queue& q) {
+  if (!A.empty()) launch_in_place<false, true>(A, 0, q);
+}
+
+template <class T>
+void transpose_in_place_from(std::int64_t done, View<T> A, Queue& q) {
+  require(done >= 0 && done <= A.rows && (done == A.rows || done % transposed_square == 0),
+          "transpose_in_place_from: ", done, " rows and columns of ", A.rows, " x ", A.cols, " are transposed");
+  if (done < A.rows) launch_in_place<false, false>(A, done, q);
+}
+
+#define INSTANTIATE(T)                                       \
+  template void transpose(Op, View<T>, View<T>, Queue&);     \
+  template void transpose_in_place(Op, View<T>, Queue&);     \
+  template void transpose_in_place_passing(View<T>, Queue&); \
+  template void transpose_in_place_from(std::int64_t, View<T>, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -169,7 +169,7 @@ TEST_P(Capture, AWorkspaceTakenInACaptureOutlivesTheGraph) {
   });
 }
 
-/// With three queues: row-major meanwhile, and in double precision column-major too; of complex numbers with updates by gemm_residues,
+/// With three queues, and a fourth beside the last panels: row-major meanwhile, and in double precision column-major too; of complex numbers with updates by gemm_residues,
 /// of which some columns are there first.
 TEST_P(Capture, NativeLuOfALargeMatrixIsReplayed) {
   with_type([&]<class T>(T) {

@@ -1,4 +1,7 @@
 // Matrix utilities that copy and fill: lacpy, laset, transpose, transpose in place, unit_lower; bit for bit.
+#include <algorithm>
+
+#include "kernels/native.hpp"
 #include "primitives.hpp"
 #include "testing.hpp"
 
@@ -114,6 +117,30 @@ TEST_P(Utilities, TransposeInPlace) {
                     "A");
       }
   });
+}
+
+/// On a GPU: the leading rows and columns first, as beside other kernels, and the rest after them.
+TEST_P(Utilities, TransposeInPlaceInTwoSteps) {
+  if constexpr (cuda_built) {
+    if (!q().on_cuda()) GTEST_SKIP() << "skipped: the host transposes at once";
+    with_type([&]<class T>(T) {
+      for (std::int64_t n : {1, 63, 64, 65, 96, 128, 161, 700})
+        for (std::int64_t done : {std::int64_t{0}, std::int64_t{64}, n / 64 * 64, n}) {
+          if (done > n) continue;
+          SCOPED_TRACE(std::to_string(done) + " of " + std::to_string(n));
+          const Dense<T> a = with_oddities<T>({n, n}, 9);
+          Padded<T> A(a, q());
+          cuda::transpose_in_place_passing(A.view()({0, done}, {0, done}), q());
+          expect_same(A.read("A"),
+                      Dense<T>::from(n, n, [&](auto i, auto j) { return std::max(i, j) < done ? a(j, i) : a(i, j); }),
+                      "the first step");
+          cuda::transpose_in_place_from(done, A.view(), q());
+          expect_same(A.read("A"), Dense<T>::from(n, n, [&](auto i, auto j) { return a(j, i); }), "the second");
+        }
+      Padded<T> A(random<T>(100, 100, 9), q());
+      EXPECT_INVALID(cuda::transpose_in_place_from(32, A.view(), q()), "32 rows and columns of 100 x 100");
+    });
+  }
 }
 
 TEST_P(Utilities, UnitLower) {
