@@ -37,13 +37,15 @@ class LuNativeBlocks {
         n_(n),
         beside_(products.leave_multiprocessors()),
         plain_(std::is_same_v<T, float> && strict_math(options.math)),
-        grouped_(options.block <= 0 && order_of(m, n) >= grouped_least && products.deepest(m, n) > 0) {
+        grouping_(options.block <= 0 && products.better_deep(m, n) ? grouping_of(order_of(m, n)) : Grouping{}) {
     const std::int64_t k = std::min(m, n);
     for (std::int64_t j = 0; j < k; j = blocks_.back().columns.end) {
       BlockSizes sizes{options.block, options.inner_block};
       if (options.block <= 0) {
         sizes = sizes_for(table, m - j, n - j);
-        if (by_rows && grouped_) sizes.block = std::min(sizes.block, widest_in_group(order_of(m - j, n - j)));
+        if (by_rows && grouping_.some())
+          sizes.block =
+              std::min(sizes.block, order_of(m - j, n - j) < large ? grouping_.widest : grouping_.widest_of_large);
         if (products.slow(k - j)) sizes.block = std::min(2 * sizes.block, cuda::gemm_by_parts_max_depth);
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
@@ -83,7 +85,7 @@ class LuNativeBlocks {
     widest_group_ = 0;
     for (std::size_t first = 0; first < size(); first = groups_.back().last + 1) {
       std::size_t last = first;
-      while (grouped_ && soon_ && last + 3 < size() && can_follow(first, last + 1, products)) ++last;
+      while (grouping_.some() && soon_ && last + 3 < size() && can_follow(first, last + 1, products)) ++last;
       groups_.push_back({first, last});
       widest_group_ = std::max(widest_group_, whole(groups_.back()).columns.size());
     }
@@ -142,18 +144,27 @@ class LuNativeBlocks {
   bool can_follow(std::size_t first, std::size_t next, const LuNativeProducts<T>& products) const {
     const LuNativeBlock &before = blocks_[next - 1], &block = blocks_[next];
     const std::int64_t depth = block.columns.end - blocks_[first].columns.begin;
-    return block.inner == before.inner && before.columns.size() % before.inner == 0 &&
-           depth <= products.deepest(m_ - block.columns.end, n_ - rest_of_group(next));
+    const std::int64_t rows = m_ - block.columns.end, cols = n_ - rest_of_group(next);
+    return block.inner == before.inner && before.columns.size() % before.inner == 0 && depth <= grouping_.deepest &&
+           std::min(rows, cols) >= grouping_.least && products.better_deep(rows, cols);
   }
 
   static std::int64_t order_of(std::int64_t rows, std::int64_t cols) {
     return std::llround(std::sqrt(static_cast<double>(rows) * static_cast<double>(cols)));
   }
-  // Order from which blocks are grouped. Those of a row-major matrix are not as wide as the table's then, which are for products of
-  // their own depth: panels wait less long for what is narrower.
-  static constexpr std::int64_t grouped_least = 18'001;
-  static constexpr std::int64_t widest_in_group(std::int64_t order) {
-    return is_complex<T> ? 512 : order < grouped_least ? 768 : 640;
+  /// Columns of a group's blocks together, at most, and rows and columns of the rest from which there are groups. Blocks of a row-major
+  /// matrix are not as wide then as the table's, which are for products of their own depth: panels wait less long for what is
+  /// narrower. So they have at most `widest` columns, or where what is left is still of a large order `widest_of_large`.
+  struct Grouping {
+    std::int64_t deepest = 0, least = 0, widest = 0, widest_of_large = 0;
+    bool some() const { return deepest > 0; }
+  };
+  static constexpr std::int64_t large = 18'001;
+  /// That of a matrix of this order.
+  static constexpr Grouping grouping_of(std::int64_t order) {
+    if (order < (is_complex<T> ? 12'001 : 11'501)) return {};
+    if (order < large) return {1024, is_complex<T> ? 6000 : 0, 512, 512};
+    return is_complex<T> ? Grouping{1536, 9000, 512, 512} : Grouping{1920, 0, 768, 640};
   }
 
   /// The table's blocks are those of square matrices: what is left counts by the square root of its elements; a panel's columns,
@@ -192,7 +203,7 @@ class LuNativeBlocks {
   std::int64_t m_, n_;
   bool beside_;   // products that leave multiprocessors to the panels
   bool plain_;    // products within panels: with boxes those of float are sums of three
-  bool grouped_;  // blocks, if there is a queue for the columns after the next
+  Grouping grouping_;  // if there is a queue for the columns after the next
   bool soon_ = false;
   std::int64_t widest_ = 0, widest_panel_ = 0, widest_group_ = 0;
   std::vector<LuNativeBlock> blocks_;

@@ -16,7 +16,7 @@ namespace devobj {
 /// wide and math is not strict, by gemm_residues; else of complex<double> by three real products, with strict math or where little
 /// is left by four (gemm_complex_overlapped), and as real ones if the GPU has neither; else of double by gemm_overlapped. All others
 /// by cuBLAS. All but cuBLAS's, to which complex<double> as real belongs, can leave multiprocessors to the panels.
-/// For the updates of the rest, on one queue: the workspace serves one product at a time. Other products in single
+/// For the updates of the rest, one behind the other: the workspace serves one product at a time. Other products in single
 /// precision, with many rows, are by gemm_three_tf32, if columns are aligned and math is not strict.
 template <class T>
 class LuNativeProducts {
@@ -33,9 +33,6 @@ class LuNativeProducts {
   // Rows and columns, and depths, from which an update of the rest that is aligned is by gemm_residues.
   static constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096,
                                 residues_least_depth = is_complex<T> ? 384 : 768;
-  // Depth up to which they are the faster the deeper they are, and rows and columns from which.
-  static constexpr std::int64_t residues_deep = is_complex<T> ? 1536 : 1920,
-                                residues_deep_least = is_complex<T> ? 9000 : residues_least;
   static_assert(!is_complex<T> || residues_least >= by_three_least);  // workspace_bytes
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
   // Rows, and columns and depth, from which a product that is not of the rest is by gemm_three_tf32.
@@ -60,9 +57,9 @@ class LuNativeProducts {
   /// Whether those of blocks in so many columns are below the rate that the table of blocks is made for.
   bool slow(std::int64_t columns) const { return slow_ && columns >= least; }
 
-  /// Depth up to which blocks pay that update a rest of this size together; 0: they do not.
-  std::int64_t deepest(std::int64_t rows, std::int64_t cols) const {
-    return residues_usable_ && aligned(A_) && std::min(rows, cols) >= residues_deep_least ? residues_deep : 0;
+  /// Whether an update of a rest of this size is by gemm_residues if it is deep enough, and so the faster the deeper it is.
+  bool better_deep(std::int64_t rows, std::int64_t cols) const {
+    return residues_usable_ && aligned(A_) && std::min(rows, cols) >= residues_least;
   }
 
   /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest group of blocks.
