@@ -36,6 +36,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ constexpr std::int64_t by_rows_least = 6000;
 // The leading rows and columns are transposed back beside the panels of the last columns. A column takes as long as the transposition of
 // so many bytes of A; but not more than one column in transposed_beside counts.
 constexpr std::int64_t bytes_transposed_beside_column = 1'300'000, transposed_beside = 6;
+// Elements from which a matrix's products are so long that all kernels for its panels are loaded before them.
+constexpr std::int64_t panels_loaded_least = 4000 * 4000;
 // Rows for each column from which the exchanges of the rest's rows, of several panels at once, are slow for the sake of the panel beside
 // them, and leave to the product what it can bring: of real numbers in single precision.
 constexpr std::int64_t tall = 2;
@@ -135,6 +138,7 @@ class NativeLu {
 
   void run() {
     q_.blas();
+    if (m_ * n_ >= panels_loaded_least) load_panels();
     if (aligned_.empty()) {
       factor();
     } else {
@@ -270,6 +274,22 @@ class NativeLu {
     }
   }
 
+  /// The kernels of all panels, of which neighbours mostly have the same.
+  void load_panels() {
+    cuda::LuPanelShape loaded;
+    const auto load = [&](const cuda::LuPanelShape& shape, std::int64_t cols) {
+      const auto kind = [](const cuda::LuPanelShape& s) {
+        return std::tuple(s.rows, s.threads, s.cluster, s.blocks == 1, s.blocks <= 8);
+      };
+      if (kind(shape) != kind(loaded)) cuda::lu_panel_load<T>(shape, cols, q_);
+      loaded = shape;
+    };
+    for (const Block& block : blocks_.all()) {
+      const std::int64_t first = std::min(block.inner, block.columns.size());
+      load(block.first_shape, first);
+      load(block.last_shape, (block.columns.size() - 1) % first + 1);
+    }
+  }
   /// Whether what is done is to be transposed back beside step i's panel and the next ones.
   bool transposes_beside(std::size_t i) const {
     const std::int64_t bytes = m_ * n_ * std::int64_t(sizeof(T));

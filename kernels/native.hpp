@@ -97,6 +97,11 @@ void reach(Progress progress, Queue& q);
 template <class T>
 LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, std::int32_t* info, RowExchange exchange,
                       void* workspace, LuPanelShape shape, const Start* start, Queue& q);
+/// Loads the kernel of panels of this shape and so many columns. Else its first launch does, which waits until what is under way on the
+/// GPU has ended. (lu_panel)
+template <class T>
+void lu_panel_load(const LuPanelShape& shape, std::int64_t cols, Queue& q);
+
 /// The row exchanges of panels whose lists follow each other, of part_rows <= lu_panel_max rows each but the last, one after the other
 /// on A, whose first row is that of the first panel. If there are `firsts`, A's columns are the panels' own: column j gets the
 /// exchanges from the first of these numbers, rows at which panels begin, in rising order, that is larger than j. `beside`, not

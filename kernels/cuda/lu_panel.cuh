@@ -108,14 +108,16 @@ struct Launch {
 
 /// The kernel in which one warp of a block eliminates, and four follow.
 template <class E, int most_blocks>
-LuPanelShape run_following(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
-  constexpr int W = width_of<E>(eliminated_rows);
-  constexpr auto kernel = lu_panel_follow_kernel<E, W, most_blocks>;
-  allow_shared_memory(kernel, q.device(), "lu_panel");
-  launch(kernel, shape, following_threads, sizeof(FollowMemory<E, W>), start, q, p);
-  shape.keeps_L = shape.boxes = false;
-  return shape;
-}
+struct LaunchFollowing {
+  static constexpr int W = width_of<E>(eliminated_rows);
+  static constexpr auto kernel = lu_panel_follow_kernel<E, W, most_blocks>;
+  static LuPanelShape run(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
+    allow_shared_memory(kernel, q.device(), "lu_panel");
+    launch(kernel, shape, following_threads, sizeof(FollowMemory<E, W>), start, q, p);
+    shape.keeps_L = shape.boxes = false;
+    return shape;
+  }
+};
 
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
@@ -146,41 +148,41 @@ constexpr int few_blocks = std::is_same_v<E, float> ? 8 : max_cluster;
 template <class E>
 constexpr bool has_more_threads = std::is_same_v<E, double>;
 
-/// The shapes that exist: all others are slower for every number of rows (docs/design-notes.md).
-template <class E>
-LuPanelShape launch_panel(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
+/// act(launch of the shape's kernel), for a panel of so many columns. The shapes that exist: all others are slower for every number of
+/// rows (docs/design-notes.md).
+template <class E, class Act>
+auto with_launch(const LuPanelShape& shape, std::int64_t cols, const Act& act) {
   constexpr int usual = usual_threads, few = few_threads;
   const int R = shape.rows;
   if constexpr (can_follow<E>)
-    if (shape.threads == warp_size && p.A.cols <= followed_columns)
-      return shape.blocks == 1   ? run_following<E, 1>(p, shape, start, q)
-             : shape.blocks <= 8 ? run_following<E, 8>(p, shape, start, q)
-                                 : run_following<E, max_cluster>(p, shape, start, q);
+    if (shape.threads == warp_size && cols <= followed_columns)
+      return shape.blocks == 1   ? act(LaunchFollowing<E, 1>())
+             : shape.blocks <= 8 ? act(LaunchFollowing<E, 8>())
+                                 : act(LaunchFollowing<E, max_cluster>());
   if (shape.blocks == 1) {
-    if (shape.threads == few && R == 1) return LaunchOf<E, 1, few, BlockLink>::run(p, shape, start, q);
-    if (shape.threads == usual && R == 2) return LaunchOf<E, 2, usual, BlockLink>::run(p, shape, start, q);
+    if (shape.threads == few && R == 1) return act(LaunchOf<E, 1, few, BlockLink>());
+    if (shape.threads == usual && R == 2) return act(LaunchOf<E, 2, usual, BlockLink>());
     if constexpr (is_device_complex<E>) {
-      if (shape.threads == usual && R == 1) return LaunchOf<E, 1, usual, BlockLink>::run(p, shape, start, q);
+      if (shape.threads == usual && R == 1) return act(LaunchOf<E, 1, usual, BlockLink>());
     } else {
-      if (shape.threads == few && R == 2) return LaunchOf<E, 2, few, BlockLink>::run(p, shape, start, q);
+      if (shape.threads == few && R == 2) return act(LaunchOf<E, 2, few, BlockLink>());
     }
   } else if (shape.threads == few) {
-    if (shape.cluster && R == 1) return LaunchOf<E, 1, few, ClusterLink>::run(p, shape, start, q);
+    if (shape.cluster && R == 1) return act(LaunchOf<E, 1, few, ClusterLink>());
   } else if (shape.threads == more_threads) {
     if constexpr (has_more_threads<E>)
-      if (shape.cluster && R == 1) return LaunchOf<E, 1, more_threads, ClusterLink>::run(p, shape, start, q);
+      if (shape.cluster && R == 1) return act(LaunchOf<E, 1, more_threads, ClusterLink>());
   } else if (shape.cluster) {
-    if (R == 1) return LaunchOf<E, 1, usual, ClusterLink>::run(p, shape, start, q);
-    if (R == 2) return LaunchOf<E, 2, usual, ClusterLink>::run(p, shape, start, q);
-    if (R == 3) return LaunchOf<E, 3, usual, CrowdedClusterLink>::run(p, shape, start, q);
+    if (R == 1) return act(LaunchOf<E, 1, usual, ClusterLink>());
+    if (R == 2) return act(LaunchOf<E, 2, usual, ClusterLink>());
+    if (R == 3) return act(LaunchOf<E, 3, usual, CrowdedClusterLink>());
     if constexpr (cluster_rows<E> >= 4)
-      if (R == 4) return LaunchOf<E, 4, usual, CrowdedClusterLink>::run(p, shape, start, q);
+      if (R == 4) return act(LaunchOf<E, 4, usual, CrowdedClusterLink>());
   } else {
-    check(cudaMemsetAsync(p.arrived, 0, counter_bytes + letters_bytes<E>(shape.blocks), stream_of(q)), "lu_panel");
-    if (R == 2) return LaunchOf<E, 2, usual, GridLink>::run(p, shape, start, q);
-    if (R == 4) return LaunchOf<E, 4, usual, GridLink>::run(p, shape, start, q);
-    if (R == 8) return LaunchOf<E, 8, usual, GridLink>::run(p, shape, start, q);
-    if (R == 16) return LaunchOf<E, 16, usual, GridLink>::run(p, shape, start, q);
+    if (R == 2) return act(LaunchOf<E, 2, usual, GridLink>());
+    if (R == 4) return act(LaunchOf<E, 4, usual, GridLink>());
+    if (R == 8) return act(LaunchOf<E, 8, usual, GridLink>());
+    if (R == 16) return act(LaunchOf<E, 16, usual, GridLink>());
   }
   fail(Status::internal_error, "lu_panel: no panel of this shape");
 }
@@ -294,15 +296,25 @@ LuPanelShape lu_panel(View<T> A, View<std::int32_t> ipiv, std::int64_t offset, s
                    false,
                    false,
                    kept_bits(shape.two_parts)};
-  shape = launch_panel<E>(p, shape, start, q);
+  if (shape.blocks > 1 && !shape.cluster)
+    check(cudaMemsetAsync(p.arrived, 0, counter_bytes + letters_bytes<E>(shape.blocks), stream_of(q)), "lu_panel");
+  shape = with_launch<E>(shape, A.cols, [&](auto of_shape) { return of_shape.run(p, shape, start, q); });
   q.launched("lu_panel");
   return shape;
+}
+
+template <class T>
+void lu_panel_load(const LuPanelShape& shape, std::int64_t cols, Queue& q) {
+  DeviceScope scope(q.device());
+  lu::with_launch<device_t<T>>(
+      shape, cols, [&](auto of_shape) { return allow_shared_memory(of_shape.kernel, q.device(), "lu_panel"); });
 }
 
 #define DEVOBJ_INSTANTIATE_LU_PANEL(T)                                                                            \
   template std::vector<LuPanelShape> lu_panel_shapes<T>(std::int64_t, std::int64_t);                              \
   template LuPanelShape lu_panel_shape<T>(std::int64_t, std::int64_t, bool);                                      \
   template std::size_t lu_panel_workspace<T>(std::int64_t);                                                       \
+  template void lu_panel_load<T>(const LuPanelShape&, std::int64_t, Queue&);                                      \
   template LuPanelShape lu_panel<T>(View<T>, View<std::int32_t>, std::int64_t, std::int32_t*, RowExchange, void*, \
                                     LuPanelShape, const Start*, Queue&);
 
