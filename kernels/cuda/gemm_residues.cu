@@ -129,7 +129,7 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
   const int pieces = pieces_of<E>(depth);
   const auto first_of_B = static_cast<int>(rows / reduce_vectors<E>),
              reduce_blocks = first_of_B + static_cast<int>(cols / reduce_vectors<E>);
-  reduce_kernel<E><<<static_cast<unsigned>(reduce_blocks), reduce_warps(pieces) * warp_size, 0, stream_of(q)>>>(
+  reduce_kernel<E><<<static_cast<unsigned>(reduce_blocks), reduce_warps<E>(pieces) * warp_size, 0, stream_of(q)>>>(
       of_rows, of_A, Of::rows, of_columns, of_B, tile_cols, static_cast<int>(depth), pieces, first_of_B);
   q.launched(name);
 

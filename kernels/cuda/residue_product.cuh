@@ -105,7 +105,7 @@ __device__ __forceinline__ void add_shares(Fractions& fraction, const int (&sum)
         "mul.wide.s32 x, %2, %3;\n\t"
         "mov.b64 {%0, carried}, x;\n\t"
         "mad.lo.s32 %1, %2, %4, carried;\n\t}"
-        : "=r"(low), "=r"(high)
+        : "=&r"(low), "=&r"(high)
         : "r"(sum[first + i]), "r"(share.low), "r"(share.high));
     asm("{\n\t.reg .b64 x, y, z;\n\t"
         "mov.b64 x, {%0, %1};\n\t"

@@ -48,10 +48,15 @@ __host__ __device__ constexpr int all_pieces(int pieces) {
   return size_pieces<E>(pieces) + pieces * ModuliOf<E>::count * ModuliOf<E>::products;
 }
 
-/// Warps of a block of reduce_kernel: one for each piece, if there are not more than this; else as few turns as that takes.
-constexpr int most_reduce_warps = 10;
-inline int reduce_warps(int pieces) {
-  const int turns = (pieces + most_reduce_warps - 1) / most_reduce_warps;
+/// Warps of a block of reduce_kernel: one for each piece, if there are not more than this; else as few turns as that takes. And blocks
+/// for which a multiprocessor's registers are to do.
+template <class E>
+constexpr int most_reduce_warps = is_device_complex<E> ? 8 : 10;
+template <class E>
+constexpr int least_reduce_blocks = is_device_complex<E> ? 2 : 1;
+template <class E>
+int reduce_warps(int pieces) {
+  const int turns = (pieces + most_reduce_warps<E> - 1) / most_reduce_warps<E>;
   return (pieces + turns - 1) / turns;
 }
 /// Its vectors, and a lane's elements of a piece, in registers.
@@ -84,13 +89,13 @@ __constant__ constexpr Powers<E> powers[2] = {make_powers<E>(true), make_powers<
 
 /// reduce_vectors vectors of op(A) or op(B), a block each. Blocks from first_of_B on are B's.
 template <class E>
-__global__ void __launch_bounds__(most_reduce_warps* warp_size)
+__global__ void __launch_bounds__(most_reduce_warps<E>* warp_size, least_reduce_blocks<E>)
     reduce_kernel(Vectors<E> A, Reduced of_A, int tile_A, Vectors<E> B, Reduced of_B, int tile_B, int depth, int pieces,
                   int first_of_B) {
   constexpr int parts = ModuliOf<E>::products;  // of an element
   constexpr int reduce_vectors = residues::reduce_vectors<E>, lane_depth = residues::lane_depth<E>;
-  __shared__ double largest_of[most_reduce_warps][reduce_vectors], squares_of[most_reduce_warps][reduce_vectors];
-  __shared__ bool nan_of[most_reduce_warps][reduce_vectors];
+  __shared__ double largest_of[most_reduce_warps<E>][reduce_vectors], squares_of[most_reduce_warps<E>][reduce_vectors];
+  __shared__ bool nan_of[most_reduce_warps<E>][reduce_vectors];
   const bool left = static_cast<int>(blockIdx.x) < first_of_B;
   const Vectors<E> X = left ? A : B;
   const Reduced to = left ? of_A : of_B;
