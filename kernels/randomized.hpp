@@ -26,7 +26,7 @@ bool window_lu_possible(const Queue& q);
 #define DEVOBJ_RANDOMIZED_PRIMITIVES                                                                                        \
   /* rows[i] = the largest |re| + |im| of row i of A, columns[j] = that of column j when row i is multiplied by       \
      power_to_one(rows[i]); NaN is passed over. sums[i] = the sum of |a| of row i, NaN if there is one. In the queue's      \
-     memory, n elements each. (equilibration) */     \
+     memory, one for each row or column. (equilibration) */     \
   template <class T>                                                                                                        \
   void equilibration(View<T> A, double* rows, double* columns, double* sums, Queue& q);                                     \
   /* M = U^T R A C V, R and C the diagonal matrices of power_to_one(rows[i]) and of columns, U and V the butterflies, \

@@ -1,7 +1,7 @@
 // Random butterflies between double and single precision: mix_matrix, mix_rows and mix_solution against products with
 // their matrices, and equilibration, which finds the sizes of rows and columns.
 #include "kernels/butterfly.hpp"
-#include "kernels/randomized.hpp"
+#include "kernels/dispatch_randomized.hpp"
 #include "testing.hpp"
 
 namespace devobj::test {
@@ -72,6 +72,33 @@ TEST_P(Butterflies, SizesOfRowsAndColumns) {
         double largest = 0;
         for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, power_to_one(rows[i]) * magnitude(A(i, j)));
         EXPECT_EQ(columns[j], largest) << n << ", column " << j;
+      }
+    }
+  });
+}
+
+/// Rows of more than one part each; a NaN is seen by its row's sum alone.
+TEST_P(Butterflies, SumsOfLongRows) {
+  with_double([&]<class T>(T) {
+    for (std::int64_t n : {64, 65, 4097, 5000}) {
+      Dense<T> A = random<T>(3, n, std::uint32_t(n));
+      A(1, n - 1) = T(nan<T>);
+      Padded<T> a(A, q());
+      Padded<double> rows(Dense<double>(3, 1, -7), q()), columns(Dense<double>(n, 1, -7), q()),
+          sums(Dense<double>(3, 1, -7), q());
+      equilibration<T>(a.view(), rows.view().data, columns.view().data, sums.view().data, q());
+      const Dense<double> largest = rows.read("rows"), sum = sums.read("sums");
+      EXPECT_TRUE(std::isnan(sum[1])) << n;
+      for (const std::int64_t i : {0, 1, 2}) {
+        double expected_largest = 0, expected = 0;
+        for (std::int64_t j = 0; j < n; ++j) {
+          expected += std::abs(A(i, j));
+          if (i != 1 || j < n - 1) expected_largest = std::max(expected_largest, magnitude(A(i, j)));
+        }
+        EXPECT_EQ(largest[i], expected_largest) << n << ", row " << i;
+        if (i != 1) {
+          EXPECT_NEAR(sum[i], expected, 1e-13 * expected) << n << ", row " << i;
+        }
       }
     }
   });
