@@ -12,12 +12,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/devObjCpp/rng_draw.cpp ${PROJE
 set_source_files_properties(${random_fill}_baseline.cpp ${random_fill}_avx2.cpp ${random_fill}_avx512.cpp
                             ${PROJECT_SOURCE_DIR}/devObjCpp/rng_draw.cpp ${PROJECT_SOURCE_DIR}/devObjCpp/rng_poisson.cpp
                             PROPERTIES SKIP_PRECOMPILE_HEADERS TRUE)
-if(simd_sets)
-  set_source_files_properties(${random_fill}_avx2.cpp PROPERTIES COMPILE_OPTIONS "${random_options};${simd_avx2}")
-  set_source_files_properties(${random_fill}_avx512.cpp PROPERTIES COMPILE_OPTIONS "${random_options};${simd_avx512}")
-else()
-  set_source_files_properties(${random_fill}_avx2.cpp ${random_fill}_avx512.cpp PROPERTIES HEADER_FILE_ONLY TRUE)
-endif()
+compile_for_simd_sets(${random_fill} "${random_options}")
 if(DEVOBJ_HAVE_CUDA)
   file(GLOB random_cuda CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/random_*.cu)
   set_source_files_properties(${random_cuda} PROPERTIES COMPILE_OPTIONS "-fmad=false")

@@ -14,16 +14,31 @@ check_cxx_compiler_flag(--param=avoid-fma-max-bits=0 devobj_has_avoid_fma)
 if(devobj_has_avoid_fma)
   list(APPEND simd_options --param=avoid-fma-max-bits=0)
 endif()
-set(simd_sets OFF)
+set(simd_sets)
 if(DEVOBJ_SANITIZE MATCHES thread)
   target_compile_definitions(devobj PRIVATE DEVOBJ_SIMD_BASELINE)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
-  set(simd_sets ON)
+  set(simd_sets avx2 avx512)
 endif()
-# With AddressSanitizer and UndefinedBehaviorSanitizer these files would take up to a minute and a half each. The wider sets, which
-# are the same sources, do without the checks of pointers that the baseline has: half of that. (Storing a vector where it is not
-# aligned stops the program by itself.) The baseline, which few tests ask for, has AddressSanitizer's checks as calls, which take
-# less time to compile and more to run.
+# With AddressSanitizer and UndefinedBehaviorSanitizer these files would take up to a minute and a half each. So besides the baseline there
+# is only the widest set that this machine has.
+if(simd_sets AND DEVOBJ_SANITIZE)
+  include(CheckCXXSourceRuns)
+  check_cxx_source_runs("int main() {
+      __builtin_cpu_init();
+      return __builtin_cpu_supports(\"avx512f\") && __builtin_cpu_supports(\"avx512dq\") && __builtin_cpu_supports(\"avx512vl\") &&
+             __builtin_cpu_supports(\"avx512bw\") ? 0 : 1; }" devobj_machine_has_avx512)
+  if(devobj_machine_has_avx512)
+    set(simd_sets avx512)
+    target_compile_definitions(devobj PRIVATE DEVOBJ_SIMD_WITHOUT_AVX2)
+  else()
+    set(simd_sets avx2)
+    target_compile_definitions(devobj PRIVATE DEVOBJ_SIMD_WITHOUT_AVX512)
+  endif()
+endif()
+# That one, which is the same sources, does without the checks of pointers that the baseline has: half of the time. (Storing a vector
+# where it is not aligned stops the program by itself.) The baseline, which few tests ask for, has AddressSanitizer's checks as calls,
+# which take less time to compile and more to run.
 set(simd_calls)
 set(simd_pointers)
 if(DEVOBJ_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -34,16 +49,21 @@ if(DEVOBJ_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 set(simd_avx2 ${simd_pointers} -mavx2 -mfma)
 set(simd_avx512 ${simd_pointers} -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512)
+# FILE_avx2.cpp and FILE_avx512.cpp for their sets, if these are built, with OPTIONS besides.
+function(compile_for_simd_sets file options)
+  foreach(instructions avx2 avx512)
+    if(instructions IN_LIST simd_sets)
+      set_source_files_properties(${file}_${instructions}.cpp PROPERTIES COMPILE_OPTIONS "${options};${simd_${instructions}}")
+    else()
+      set_source_files_properties(${file}_${instructions}.cpp PROPERTIES HEADER_FILE_ONLY TRUE)
+    endif()
+  endforeach()
+endfunction()
 set(own_options)
 foreach(name panel chain givens)
   set(simd_file ${PROJECT_SOURCE_DIR}/kernels/host/${name}_simd)
   list(APPEND own_options ${simd_file}_baseline.cpp ${simd_file}_avx2.cpp ${simd_file}_avx512.cpp)
   set_source_files_properties(${simd_file}_baseline.cpp PROPERTIES COMPILE_OPTIONS "${simd_options};${simd_calls}")
-  if(simd_sets)
-    set_source_files_properties(${simd_file}_avx2.cpp PROPERTIES COMPILE_OPTIONS "${simd_options};${simd_avx2}")
-    set_source_files_properties(${simd_file}_avx512.cpp PROPERTIES COMPILE_OPTIONS "${simd_options};${simd_avx512}")
-  else()
-    set_source_files_properties(${simd_file}_avx2.cpp ${simd_file}_avx512.cpp PROPERTIES HEADER_FILE_ONLY TRUE)
-  endif()
+  compile_for_simd_sets(${simd_file} "${simd_options}")
 endforeach()
 set_source_files_properties(${own_options} PROPERTIES SKIP_PRECOMPILE_HEADERS TRUE)

@@ -4,7 +4,9 @@
 
 namespace devobj::host {
 
-Simd best_simd() noexcept {
+namespace {
+
+Simd best_of_processor() noexcept {
 #if defined(__x86_64__) && !defined(DEVOBJ_SIMD_BASELINE)
   static const Simd best = [] {
     __builtin_cpu_init();
@@ -19,11 +21,21 @@ Simd best_simd() noexcept {
   return Simd::baseline;
 #endif
 }
+Simd best_up_to(Simd level) noexcept {
+  const Simd best = std::min(level, best_of_processor());
+  return built(best) ? best : static_cast<Simd>(static_cast<int>(best) - 1);
+}
+
+}  // namespace
+
+Simd best_simd() noexcept {
+  return best_up_to(Simd::avx512);
+}
 
 constinit std::atomic<int> level_in_use{unknown_simd};
 
 Simd use_simd(Simd level) noexcept {
-  const Simd taken = std::min(level, best_simd());
+  const Simd taken = best_up_to(level);
   level_in_use = static_cast<int>(taken);
   return taken;
 }

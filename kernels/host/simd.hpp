@@ -11,7 +11,7 @@ enum class Simd : int { baseline = 0, avx2 = 1, avx512 = 2 };
 
 /// The best set that this CPU and this build have.
 Simd best_simd() noexcept;
-/// For tests and measurements: later calls take `level`, or the best one if this CPU has not got it. Returns what is
+/// For tests and measurements: later calls take `level`, or the best one below it that this CPU and this build have. Returns what is
 /// taken.
 Simd use_simd(Simd level) noexcept;
 /// What calls take now; `unknown` as long as nobody has asked.
@@ -22,7 +22,25 @@ inline Simd simd_in_use() noexcept {
   return level == unknown_simd ? use_simd(Simd::avx512) : static_cast<Simd>(level);
 }
 
-// DEVOBJ_SIMD_BASELINE: the build has the baseline alone.
+// The build has the baseline alone (DEVOBJ_SIMD_BASELINE), or all sets but one, or all.
+#if !defined(__x86_64__) || defined(DEVOBJ_SIMD_BASELINE)
+constexpr bool built(Simd set) {
+  return set == Simd::baseline;
+}
+#elif defined(DEVOBJ_SIMD_WITHOUT_AVX2)
+constexpr bool built(Simd set) {
+  return set != Simd::avx2;
+}
+#elif defined(DEVOBJ_SIMD_WITHOUT_AVX512)
+constexpr bool built(Simd set) {
+  return set != Simd::avx512;
+}
+#else
+constexpr bool built(Simd) {
+  return true;
+}
+#endif
+
 #if defined(__x86_64__) && !defined(DEVOBJ_SIMD_BASELINE)
 /// A declaration in the namespace of every set.
 #define DEVOBJ_SIMD_DECLARE(...) \
@@ -36,10 +54,16 @@ inline Simd simd_in_use() noexcept {
   __VA_ARGS__                    \
   }
 /// A call of the function that the set in use has.
+#if defined(DEVOBJ_SIMD_WITHOUT_AVX2)
+#define DEVOBJ_SIMD_CALL(...) (simd_in_use() == Simd::avx512 ? simd_avx512::__VA_ARGS__ : simd_baseline::__VA_ARGS__)
+#elif defined(DEVOBJ_SIMD_WITHOUT_AVX512)
+#define DEVOBJ_SIMD_CALL(...) (simd_in_use() == Simd::avx2 ? simd_avx2::__VA_ARGS__ : simd_baseline::__VA_ARGS__)
+#else
 #define DEVOBJ_SIMD_CALL(...)                               \
   (simd_in_use() == Simd::avx512 ? simd_avx512::__VA_ARGS__ \
    : simd_in_use() == Simd::avx2 ? simd_avx2::__VA_ARGS__   \
                                  : simd_baseline::__VA_ARGS__)
+#endif
 #else
 #define DEVOBJ_SIMD_DECLARE(...) \
   namespace simd_baseline {      \
