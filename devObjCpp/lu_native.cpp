@@ -56,8 +56,8 @@ namespace {
 
 // Order from which a square matrix is row-major meanwhile.
 constexpr std::int64_t by_rows_least = 6000;
-// The leading rows and columns are transposed back beside the panels of the last columns. A column takes as long as the transposition of
-// so many bytes of A; but not more than one column in transposed_beside counts.
+// The leading rows and columns are transposed back beside the panels of the last columns: as many of these as take as long, one for so many
+// bytes of A, but at most one in transposed_beside of all.
 constexpr std::int64_t bytes_transposed_beside_column = 1'300'000, transposed_beside = 6;
 // Elements from which a matrix's products are so long that all kernels for its panels are loaded before them.
 constexpr std::int64_t panels_loaded_least = 4000 * 4000;
