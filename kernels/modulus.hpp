@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 
 #ifdef __CUDACC__
+#include <cuComplex.h>
 #define DEVOBJ_ANYWHERE __host__ __device__
 #else
 #define DEVOBJ_ANYWHERE
@@ -21,6 +23,18 @@ DEVOBJ_ANYWHERE inline double modulus(double re, double im) {
 DEVOBJ_ANYWHERE inline double modulus(double x) {
   return std::fabs(x);
 }
+template <class R>
+double modulus(std::complex<R> x) {
+  return modulus(x.real(), x.imag());
+}
+#ifdef __CUDACC__
+__device__ inline double modulus(cuComplex x) {
+  return modulus(x.x, x.y);
+}
+__device__ inline double modulus(cuDoubleComplex x) {
+  return modulus(x.x, x.y);
+}
+#endif
 
 /// The larger of two, NaN if there is one.
 DEVOBJ_ANYWHERE inline double larger(double a, double b) {

@@ -13,13 +13,6 @@ constexpr int warps = threads / warp_size;
 constexpr std::int64_t least_width = 64, most_parts = 64;  // a row's parts: columns, and how many
 constexpr int beside = 4;                     // columns of a block, so that a row's power of two is made once for them
 
-__device__ inline double modulus_of(double a) {
-  return modulus(a);
-}
-__device__ inline double modulus_of(cuDoubleComplex a) {
-  return modulus(a.x, a.y);
-}
-
 // rows[i] = max |A(i, j)|, parts(i, p) = the sum of |A(i, j)| of part p: `width` columns. A thread has a row, blockIdx.y is the part.
 // Numbers that are not negative are ordered as their bits are.
 template <class E>
@@ -33,7 +26,7 @@ __global__ void __launch_bounds__(threads)
   for (std::int64_t j = begin; j < end; ++j) {
     const E a = A(i, j);
     largest = fmax(largest, magnitude(a));
-    sum += modulus_of(a);
+    sum += modulus(a);
   }
   atomicMax(reinterpret_cast<unsigned long long*>(rows + i),
             static_cast<unsigned long long>(__double_as_longlong(largest)));

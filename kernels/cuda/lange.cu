@@ -21,19 +21,6 @@ constexpr std::int64_t combine_blocks = 256;
 
 // ---- what is reduced: Value, an element's share, two parts of one line, two lines ----
 
-__device__ inline double modulus_of(float x) {
-  return modulus(x);
-}
-__device__ inline double modulus_of(double x) {
-  return modulus(x);
-}
-__device__ inline double modulus_of(cuComplex x) {
-  return modulus(x.x, x.y);
-}
-__device__ inline double modulus_of(cuDoubleComplex x) {
-  return modulus(x.x, x.y);
-}
-
 __device__ inline double shuffle_xor(double x, int distance) {
   return __shfl_xor_sync(0xffffffffu, x, distance);
 }
@@ -48,7 +35,7 @@ struct LargestSum {
   using Value = double;
   template <class E>
   static __device__ void add(Value& v, E x) {
-    v += modulus_of(x);
+    v += modulus(x);
   }
   static __device__ Value of_parts(Value a, Value b) { return a + b; }
   static __device__ Value of_lines(Value a, Value b) { return larger(a, b); }
@@ -58,7 +45,7 @@ struct LargestElement {
   using Value = double;
   template <class E>
   static __device__ void add(Value& v, E x) {
-    v = larger(v, modulus_of(x));
+    v = larger(v, modulus(x));
   }
   static __device__ Value of_parts(Value a, Value b) { return larger(a, b); }
   static __device__ Value of_lines(Value a, Value b) { return larger(a, b); }

@@ -80,9 +80,10 @@ constexpr std::uint64_t fractions_begin = 0 - std::uint64_t(ModuliOf<E>::count) 
 /// Whether the rest of every sum is what a float can have as large as `ones`.
 template <class E>
 constexpr bool rests_fit = [] {
+  constexpr Moduli<E> all = make_moduli<E>();
   for (int m = 0; m < ModuliOf<E>::count; ++m)
     for (int i = 0; i < ModuliOf<E>::products; ++i) {
-      const double largest = ModuliOf<E>::of[m] / 2, rest = make_moduli<E>().shares[m][i].rest,
+      const double largest = ModuliOf<E>::of[m] / 2, rest = all.shares[m][i].rest,
                    sum = double(most_pieces) * depth_bytes * ModuliOf<E>::products * largest * largest;
       if (sum * (rest < 0 ? -rest : rest) > 0x1p22) return false;
     }

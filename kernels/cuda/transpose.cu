@@ -95,10 +95,11 @@ __global__ void __launch_bounds__(warp_size* square_rows<E>)
   };
   const auto write = [&](std::int64_t i, std::int64_t j, E x) {
     E* const to = &A(i, j);
+    x = maybe_conjugate<conj>(x);
     if constexpr (passing)
-      __stcs(to, maybe_conjugate<conj>(x));
+      __stcs(to, x);
     else
-      *to = maybe_conjugate<conj>(x);
+      *to = x;
   };
 #pragma unroll
   for (int y = threadIdx.y; y < tile; y += square_rows<E>)

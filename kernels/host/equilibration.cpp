@@ -16,12 +16,6 @@ double magnitude(double a) {
 double magnitude(std::complex<double> a) {
   return std::fabs(a.real()) + std::fabs(a.imag());
 }
-double modulus_of(double a) {
-  return modulus(a);
-}
-double modulus_of(std::complex<double> a) {
-  return modulus(a.real(), a.imag());
-}
 
 }  // namespace
 
@@ -34,7 +28,7 @@ void equilibration(View<T> A, double* rows, double* columns, double* sums, Queue
       for (std::int64_t i = 0; i < A.rows; ++i) {
         const T a = A.data[i + j * A.ld];
         rows[i] = std::fmax(rows[i], magnitude(a));
-        sums[i] += modulus_of(a);
+        sums[i] += modulus(a);
       }
     std::vector<double> powers(A.rows);
     std::transform(rows, rows + A.rows, powers.begin(), power_to_one);

@@ -9,14 +9,6 @@
 namespace devobj::host {
 namespace {
 
-template <class T>
-double modulus_of(T x) {
-  if constexpr (is_complex<T>)
-    return modulus(x.real(), x.imag());
-  else
-    return modulus(x);
-}
-
 /// term(0) + ... + term(n - 1) in eight interleaved sums.
 template <class Term>
 double sum_of(std::int64_t n, Term term) {
@@ -34,7 +26,7 @@ template <class T>
 double largest_element(View<T> A) {
   double largest = 0;
   for (std::int64_t j = 0; j < A.cols; ++j)
-    for (std::int64_t i = 0; i < A.rows; ++i) largest = larger(largest, modulus_of(A.data[i + j * A.ld]));
+    for (std::int64_t i = 0; i < A.rows; ++i) largest = larger(largest, modulus(A.data[i + j * A.ld]));
   return largest;
 }
 
@@ -43,7 +35,7 @@ double largest_column_sum(View<T> A) {
   double largest = 0;
   for (std::int64_t j = 0; j < A.cols; ++j) {
     const T* a = A.data + j * A.ld;
-    largest = larger(largest, sum_of(A.rows, [a](std::int64_t i) { return modulus_of(a[i]); }));
+    largest = larger(largest, sum_of(A.rows, [a](std::int64_t i) { return modulus(a[i]); }));
   }
   return largest;
 }
@@ -57,7 +49,7 @@ double largest_row_sum(View<T> A) {
     const std::int64_t n = std::min(strip, A.rows - first);
     double sums[strip] = {};
     for (std::int64_t j = 0; j < A.cols; ++j)
-      for (std::int64_t i = 0; i < n; ++i) sums[i] += modulus_of(A.data[first + i + j * A.ld]);
+      for (std::int64_t i = 0; i < n; ++i) sums[i] += modulus(A.data[first + i + j * A.ld]);
     for (std::int64_t i = 0; i < n; ++i) largest = larger(largest, sums[i]);
   }
   return largest;

@@ -22,26 +22,17 @@ inline Simd simd_in_use() noexcept {
   return level == unknown_simd ? use_simd(Simd::avx512) : static_cast<Simd>(level);
 }
 
-// The build has the baseline alone (DEVOBJ_SIMD_BASELINE), or all sets but one, or all.
+// The build has the baseline alone (DEVOBJ_SIMD_BASELINE), all sets but one, or all. `built`: whether it has a set.
 #if !defined(__x86_64__) || defined(DEVOBJ_SIMD_BASELINE)
 constexpr bool built(Simd set) {
   return set == Simd::baseline;
 }
-#elif defined(DEVOBJ_SIMD_WITHOUT_AVX2)
-constexpr bool built(Simd set) {
-  return set != Simd::avx2;
-}
-#elif defined(DEVOBJ_SIMD_WITHOUT_AVX512)
-constexpr bool built(Simd set) {
-  return set != Simd::avx512;
-}
+#define DEVOBJ_SIMD_DECLARE(...) \
+  namespace simd_baseline {      \
+  __VA_ARGS__                    \
+  }
+#define DEVOBJ_SIMD_CALL(...) (simd_baseline::__VA_ARGS__)
 #else
-constexpr bool built(Simd) {
-  return true;
-}
-#endif
-
-#if defined(__x86_64__) && !defined(DEVOBJ_SIMD_BASELINE)
 /// A declaration in the namespace of every set.
 #define DEVOBJ_SIMD_DECLARE(...) \
   namespace simd_baseline {      \
@@ -53,23 +44,26 @@ constexpr bool built(Simd) {
   namespace simd_avx512 {        \
   __VA_ARGS__                    \
   }
-/// A call of the function that the set in use has.
+/// DEVOBJ_SIMD_CALL: a call of the function that the set in use has.
 #if defined(DEVOBJ_SIMD_WITHOUT_AVX2)
+constexpr bool built(Simd set) {
+  return set != Simd::avx2;
+}
 #define DEVOBJ_SIMD_CALL(...) (simd_in_use() == Simd::avx512 ? simd_avx512::__VA_ARGS__ : simd_baseline::__VA_ARGS__)
 #elif defined(DEVOBJ_SIMD_WITHOUT_AVX512)
+constexpr bool built(Simd set) {
+  return set != Simd::avx512;
+}
 #define DEVOBJ_SIMD_CALL(...) (simd_in_use() == Simd::avx2 ? simd_avx2::__VA_ARGS__ : simd_baseline::__VA_ARGS__)
 #else
+constexpr bool built(Simd) {
+  return true;
+}
 #define DEVOBJ_SIMD_CALL(...)                               \
   (simd_in_use() == Simd::avx512 ? simd_avx512::__VA_ARGS__ \
    : simd_in_use() == Simd::avx2 ? simd_avx2::__VA_ARGS__   \
                                  : simd_baseline::__VA_ARGS__)
 #endif
-#else
-#define DEVOBJ_SIMD_DECLARE(...) \
-  namespace simd_baseline {      \
-  __VA_ARGS__                    \
-  }
-#define DEVOBJ_SIMD_CALL(...) (simd_baseline::__VA_ARGS__)
 #endif
 
 }  // namespace devobj::host
