@@ -13,7 +13,7 @@ FftPlan& plan_of(devobj_handle handle, const char* routine) {
   return *static_cast<FftPlan*>(content(handle, fft_plan, routine, "plan"));
 }
 
-FftOperand operand(devobj_handle handle, const char* routine, const char* argument) {
+FftOperand fft_operand(devobj_handle handle, const char* routine, const char* argument) {
   const Object& o = object(handle, routine, argument);
   return {o.type, o.data, o.rows, o.cols, o.ld};
 }
@@ -51,14 +51,14 @@ devobj_status devobj_fft_plan(devobj_type type, int rank, const int64_t* n, int6
 devobj_status devobj_fft_forward(devobj_handle plan, devobj_handle in, devobj_handle out) {
   return guard([&] {
     FftPlan& p = plan_of(plan, "fft_forward");
-    p.forward(operand(in, "fft_forward", "in"), operand(out, "fft_forward", "out"), queue());
+    p.forward(fft_operand(in, "fft_forward", "in"), fft_operand(out, "fft_forward", "out"), queue());
   });
 }
 
 devobj_status devobj_fft_inverse(devobj_handle plan, devobj_handle in, devobj_handle out) {
   return guard([&] {
     FftPlan& p = plan_of(plan, "fft_inverse");
-    p.inverse(operand(in, "fft_inverse", "in"), operand(out, "fft_inverse", "out"), queue());
+    p.inverse(fft_operand(in, "fft_inverse", "in"), fft_operand(out, "fft_inverse", "out"), queue());
   });
 }
 

@@ -48,8 +48,6 @@ template <class T> std::int64_t panel_cols(std::int64_t rows, bool on_cuda) {
 template <class T> View<T> corner(const Matrix<T>& M, std::int64_t rows, std::int64_t cols) {
   return View<T>(M.data, rows, cols, M.ld);
 }
-template <class T> View<T> rows_of(View<T> A, Range r) { return A.empty() ? View<T>{} : A(r, {0, A.cols}); }
-template <class T> View<T> cols_of(View<T> A, Range c) { return A.empty() ? View<T>{} : A({0, A.rows}, c); }
 
 /// H = I - V T V^H as V and V T, with the workspace for products.
 template <class T> class Reflectors {

@@ -6,8 +6,6 @@
 namespace devobj {
 namespace {
 
-template <class T> View<T> cols_of(View<T> A, Range c) { return A({0, A.rows}, c); }
-
 // B = [Q R(:, 0:k), U, Q R(:, k:n)] or, without columns k ... k+p-1, [Q R(:, 0:k), Q R(:, k+p:n)]; b = Q d.
 template <class T>
 void refactor_cols(bool adds, const UpdateShape& s, std::int64_t k, std::int64_t p, View<T> Q, View<T> R, View<T> U, View<T> Q1,

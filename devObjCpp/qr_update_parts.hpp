@@ -9,6 +9,9 @@ namespace devobj {
 
 template <class T> Range all_rows(View<T> A) { return {0, A.rows}; }
 template <class T> Range all_cols(View<T> A) { return {0, A.cols}; }
+/// All columns of rows r, or all rows of columns c; of an absent matrix what is absent, too.
+template <class T> View<T> rows_of(View<T> A, Range r) { return A.empty() ? View<T>{} : A(r, {0, A.cols}); }
+template <class T> View<T> cols_of(View<T> A, Range c) { return A.empty() ? View<T>{} : A({0, A.rows}, c); }
 
 /// B = the upper trapezoid of A, with zeros below the diagonal and in rows that A has not.
 template <class T> void copy_upper(View<T> A, View<T> B, Queue& q) {

@@ -12,7 +12,7 @@ namespace {
 
 /// The diagonal as a vector: one row whose leading dimension steps down and right.
 template <class T>
-View<T> diagonal_of(View<T> A) {
+View<T> diagonal_row(View<T> A) {
   View<T> d;
   d.data = A.data;
   d.rows = A.empty() ? 0 : 1;
@@ -23,8 +23,8 @@ View<T> diagonal_of(View<T> A) {
 
 /// The reflectors of a normal n x k matrix.
 template <class T>
-struct Reflectors {
-  Reflectors(Rng& rng, std::int64_t n, std::int64_t k, Queue& q) : V(n, k, q), tau(std::min(n, k), 1, q) {
+struct NormalReflectors {
+  NormalReflectors(Rng& rng, std::int64_t n, std::int64_t k, Queue& q) : V(n, k, q), tau(std::min(n, k), 1, q) {
     rng.normal<T>(V, q);
     geqrf<T>(V, tau, q);
   }
@@ -54,7 +54,7 @@ std::vector<T> random_signs(Rng& rng, std::int64_t k, Queue& q) {
 template <class T>
 void set_diagonal(const std::vector<T>& values, View<T> A, Queue& q) {
   laset<T>(Uplo::General, T(0), T(0), A, q);
-  to_device<T>({values.data(), 1, static_cast<std::int64_t>(values.size()), 1, 1}, diagonal_of(A), q);
+  to_device<T>({values.data(), 1, static_cast<std::int64_t>(values.size()), 1, 1}, diagonal_row(A), q);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ void random_orthogonal(Rng& rng, View<T> A, Queue& q) {
   if (A.empty()) return;
   const std::int64_t k = diagonal(A);
   const bool tall = A.rows >= A.cols;
-  const Reflectors<T> Q(rng, std::max(A.rows, A.cols), k, q);
+  const NormalReflectors<T> Q(rng, std::max(A.rows, A.cols), k, q);
   const std::vector<T> signs = random_signs<T>(rng, k, q);
   // A = Q(:, 1:k) diag(signs), or diag(signs) Q(:, 1:k)^H
   set_diagonal(signs, A, q);
@@ -86,7 +86,7 @@ void random_singular_values(Rng& rng, const std::vector<real_t<T>>& s, View<T> A
             ", must be finite and at least 0");
   if (A.empty()) return;
   const std::int64_t k = diagonal(A);
-  const Reflectors<T> U(rng, A.rows, k, q), V(rng, A.cols, k, q);
+  const NormalReflectors<T> U(rng, A.rows, k, q), V(rng, A.cols, k, q);
   std::vector<T> values = random_signs<T>(rng, k, q);
   for (std::size_t i = 0; i < s.size(); ++i) values[i] *= s[i];
   // A = U diag(values) V^H

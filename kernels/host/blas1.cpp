@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/host/arithmetic.hpp"
 #include "kernels/host/blas_fortran.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/scaled_squares.hpp"
@@ -41,30 +42,6 @@ template <class Sum, class T, class Term>
 Sum sum_over(Vector<T> x, Vector<T> y, Term term) {
   if (x.inc == 1 && y.inc == 1) return sum_of<Sum>(x.n, [=](std::int64_t i) { return term(x.data[i], y.data[i]); });
   return sum_of<Sum>(x.n, [=](std::int64_t i) { return term(x.data[i * x.inc], y.data[i * y.inc]); });
-}
-
-/// a b as Fortran multiplies: four products, no repair of infinities.
-template <class T>
-T product(T a, T b) {
-  if constexpr (is_complex<T>)
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  else
-    return a * b;
-}
-template <class T>
-T conjugate(T a) {
-  if constexpr (is_complex<T>)
-    return std::conj(a);
-  else
-    return a;
-}
-/// |re| + |im|
-template <class T>
-real_t<T> magnitude(T a) {
-  if constexpr (is_complex<T>)
-    return std::abs(a.real()) + std::abs(a.imag());
-  else
-    return std::abs(a);
 }
 
 template <class T>

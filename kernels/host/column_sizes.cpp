@@ -2,20 +2,13 @@
 #include <cmath>
 #include <complex>
 
+#include "kernels/host/arithmetic.hpp"
 #include "kernels/modulus.hpp"
 #include "kernels/precision.hpp"
 #include "kernels/scaled_squares.hpp"
 
 namespace devobj::host {
 namespace {
-
-template <class T>
-double magnitude(T a) {
-  if constexpr (is_complex<T>)
-    return std::fabs(a.real()) + std::fabs(a.imag());
-  else
-    return std::fabs(a);
-}
 
 template <class T>
 double largest_of(const T* column, std::int64_t n) {

@@ -4,20 +4,11 @@
 #include <vector>
 
 #include "kernels/butterfly.hpp"
+#include "kernels/host/arithmetic.hpp"
 #include "kernels/modulus.hpp"
 #include "kernels/randomized.hpp"
 
 namespace devobj::host {
-namespace {
-
-double magnitude(double a) {
-  return std::fabs(a);
-}
-double magnitude(std::complex<double> a) {
-  return std::fabs(a.real()) + std::fabs(a.imag());
-}
-
-}  // namespace
 
 template <class T>
 void equilibration(View<T> A, double* rows, double* columns, double* sums, Queue& q) {

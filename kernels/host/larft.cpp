@@ -1,21 +1,10 @@
 // T of the block reflector I - V T V^H. LAPACK's larft, forward and columnwise, from G = V^H V.
 #include <algorithm>
 
+#include "kernels/host/arithmetic.hpp"
 #include "kernels/kernels.hpp"
 
 namespace devobj::host {
-namespace {
-
-/// a b by four products; the compiler's own adds a repair of infinities that costs more than the product.
-template <class T>
-T product(T a, T b) {
-  if constexpr (is_complex<T>)
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  else
-    return a * b;
-}
-
-}  // namespace
 
 template <class T>
 void larft(View<T> G, View<T> tau, View<T> Tri, Queue& q) {

@@ -22,9 +22,9 @@ std::int64_t lu_plain(View<T> A, std::int32_t* ipiv) {
   for (std::int64_t j = 0; j < std::min(m, n); ++j) {
     T* const l = A.data + j * A.ld;
     std::int64_t pivot = j;
-    R best = size_of(l[j]);
+    R best = magnitude(l[j]);
     for (std::int64_t i = j + 1; i < m; ++i)
-      if (const R size = size_of(l[i]); size > best) {
+      if (const R size = magnitude(l[i]); size > best) {
         best = size;
         pivot = i;
       }
