@@ -1,12 +1,9 @@
 # The random numbers' files: the same bits everywhere need the compiler to leave a * b + c as written, and the host's loops
 # are compiled for several instruction sets as in simd.cmake. Include this in the directory that builds the library.
 set(random_options ${simd_optimise} -ffp-contract=off -fno-math-errno -fno-trapping-math)
-# AddressSanitizer's checks as calls instead of inline take two thirds of the time to compile here.
-if(DEVOBJ_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND random_options --param=asan-instrumentation-with-call-threshold=0)
-endif()
+list(APPEND random_options ${simd_calls})
 set(random_fill ${PROJECT_SOURCE_DIR}/kernels/host/random_fill)
-set_source_files_properties(${random_fill}_baseline.cpp PROPERTIES COMPILE_OPTIONS "${random_options}")
+set_source_files_properties(${random_fill}_baseline.cpp PROPERTIES COMPILE_OPTIONS "${random_options};${simd_baseline}")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/devObjCpp/rng_draw.cpp ${PROJECT_SOURCE_DIR}/devObjCpp/rng_poisson.cpp
                             PROPERTIES COMPILE_OPTIONS "-ffp-contract=off")
 set_source_files_properties(${random_fill}_baseline.cpp ${random_fill}_avx2.cpp ${random_fill}_avx512.cpp
