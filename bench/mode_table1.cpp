@@ -136,14 +136,15 @@ void print_table(const std::vector<Line>& lines, Report& report) {
 
 void write_csv(const std::vector<Line>& lines, const std::string& file) {
   std::filesystem::remove(file);
+  std::string header(paper_header);
+  header += ",gpu_lu_error,cpu_lu_error,gpu_qr_error,cpu_qr_error";
   for (const Line& l : lines) {
     std::vector<std::string> fields = {std::to_string(l.n)};
     for (const int r : {0, 1})
       for (const double value : {l.gpu[r].ms, l.cpu[r].ms, l.speedup(r)}) fields.push_back(csv_number(value));
     for (const int r : {0, 1})
       for (const Result& result : {l.gpu[r], l.cpu[r]}) fields.push_back(csv_number(result.error));
-    csv_append(file, std::string(paper_header) + ",gpu_lu_error,cpu_lu_error,gpu_qr_error,cpu_qr_error",
-               csv_line(fields));
+    csv_append(file, header, csv_line(fields));
   }
 }
 
