@@ -147,7 +147,7 @@ setup_configure() {
   local tests=OFF
   if has_header gtest/gtest.h; then tests=ON; fi
   say "Configuring ($build)"
-  configure "$build" -S . -B "$build" -DCMAKE_BUILD_TYPE=Release "-DDEVOBJ_CUDA=${DEVOBJ_CUDA:-AUTO}" -DDEVOBJ_TESTS=$tests
+  configure "$build" -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON "-DDEVOBJ_CUDA=${DEVOBJ_CUDA:-AUTO}" -DDEVOBJ_TESTS=$tests
   sed -n 's/^-- devObject [0-9.]*, backends: /backends built: /p' "$build/configure.log" | while read -r line; do note "$line"; done
 }
 
