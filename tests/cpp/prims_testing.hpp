@@ -2,10 +2,10 @@
 #pragma once
 
 #include <bit>
-#include <numeric>
+#include <cstdint>
+#include <vector>
 
 #include "devobj/prims.hpp"
-#include "sanitizers.hpp"
 #include "testing.hpp"
 
 namespace devobj::test {
@@ -31,8 +31,15 @@ class Prims : public Everywhere {
 inline std::vector<std::int64_t> lengths() {
   return {0, 1, 2, 7, 31, 32, 33, 129, 255, 1000, 2048, 3073, 4095, 4097, 6144, 8192, 8193, 32769, 100003};
 }
-/// Several waves of the GPU's scan, several threads of the host's.
-inline const std::int64_t very_long = size_or(2300003, 300007);
+/// Several waves of the GPU's scan; on the host a MiB for each of three threads of a scan (kernels/host/pieces.hpp), from which
+/// it is done in parallel.
+inline std::int64_t very_long(const Queue& q) {
+  return q.on_cuda() ? 2300003 : 300007;
+}
+/// Several blocks of the GPU's reductions; on the host 2 MiB of the smallest type, which are for several threads.
+inline std::int64_t long_for_a_reduction(const Queue& q) {
+  return q.on_cuda() ? 2300003 : 600001;
+}
 
 template <class T>
 Dense<T> column(std::vector<T> values) {
@@ -74,5 +81,7 @@ inline std::uint64_t rank_of(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x == 0 ? 0.0f : x);
   return bits >> 31 ? std::uint32_t(~bits) : bits | 0x80000000u;
 }
+/// The positions (from 0) of the ranks in ascending order, equal ones in their order. Compiled once, optimised (testing.cpp).
+std::vector<std::int64_t> positions_in_order(const std::vector<std::uint64_t>& ranks);
 
 }  // namespace devobj::test
