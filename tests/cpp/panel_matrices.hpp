@@ -1,4 +1,4 @@
-// Matrices and measures for the tests of the CPU panels: everything in long double, by the plainest loops.
+// Matrices and measures for the tests of the CPU panels: everything in the next wider type, by plain loops.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "devobj/types.hpp"
@@ -15,20 +16,24 @@ namespace devobj::test {
 
 template <class T>
 struct Widened {
-  using type = long double;
+  using type = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 };
 template <class R>
 struct Widened<std::complex<R>> {
-  using type = std::complex<long double>;
+  using type = std::complex<typename Widened<R>::type>;
 };
 template <class T>
 using Wide = typename Widened<T>::type;
 
+inline double conjugate(double x) {
+  return x;
+}
 inline long double conjugate(long double x) {
   return x;
 }
-inline std::complex<long double> conjugate(std::complex<long double> x) {
-  return std::conj(x);
+template <class R>
+std::complex<R> conjugate(std::complex<R> x) {
+  return {x.real(), -x.imag()};
 }
 
 template <class T>
@@ -114,17 +119,23 @@ long double lu_residual(const Panel<T>& A, const Panel<T>& LU, const std::vector
   return norm == 0 ? worst : worst / (norm * std::max(A.m, A.n) * eps<T>);
 }
 
-/// C = H_1 ... H_k C (adjoint: H_k^H ... H_1^H C), the reflectors being in the first k columns of V.
+/// C = H_1 ... H_k C, the reflectors being in the first k columns of V.
 template <class T>
 void apply_q(const Panel<T>& V, const std::vector<T>& tau, std::vector<std::vector<Wide<T>>>& C) {
-  for (auto& c : C)
-    for (std::int64_t k = static_cast<std::int64_t>(tau.size()); k-- > 0;) {
-      Wide<T> sum = c[k];
-      for (std::int64_t i = k + 1; i < V.m; ++i) sum += conjugate(widen(V(i, k))) * c[i];
-      sum *= widen(tau[k]);
-      c[k] -= sum;
-      for (std::int64_t i = k + 1; i < V.m; ++i) c[i] -= widen(V(i, k)) * sum;
+  for (std::int64_t k = static_cast<std::int64_t>(tau.size()); k-- > 0;) {
+    std::vector<Wide<T>> v(V.m);
+    for (std::int64_t i = k; i < V.m; ++i) v[i] = i == k ? Wide<T>(1) : widen(V(i, k));
+    const Wide<T> factor = widen(tau[k]);
+    for (auto& column : C) {
+      Wide<T>* c = column.data();
+      const Wide<T>* u = v.data();
+      Wide<T> sum = 0;
+      for (std::int64_t i = k; i < V.m; ++i) sum += conjugate(u[i]) * c[i];
+      sum *= factor;
+      if (sum == Wide<T>(0)) continue;
+      for (std::int64_t i = k; i < V.m; ++i) c[i] -= u[i] * sum;
     }
+  }
 }
 
 /// The largest over the columns of ||a - Q r|| / ||a||, two-norms, in units of max(m, n) eps: a column-wise measure.
@@ -158,7 +169,8 @@ long double orthogonality(const Panel<T>& F, const std::vector<T>& tau) {
   for (std::int64_t a = 0; a < k; ++a)
     for (std::int64_t b = 0; b <= a; ++b) {
       Wide<T> sum = a == b ? -1 : 0;
-      for (std::int64_t i = 0; i < F.m; ++i) sum += conjugate(Q[a][i]) * Q[b][i];
+      const Wide<T>*left = Q[a].data(), *right = Q[b].data();
+      for (std::int64_t i = 0; i < F.m; ++i) sum += conjugate(left[i]) * right[i];
       if (!(std::abs(sum) <= worst)) worst = std::abs(sum);
     }
   return worst / (std::max<std::int64_t>(1, F.m) * eps<T>);
