@@ -143,15 +143,16 @@ TEST_P(Batched, NaNIsAPivotOnlyIfItIsFirst) {
 
 TEST_P(Batched, GetrsForEveryOpAndNumberOfRightHandSides) {
   with_type([&]<class T>(T) {
-    for (std::int64_t n : {1, 2, 5, 16, 24, 31, 32, 33, 64, 70, 129, 300})
+    const std::int64_t largest = q().on_cuda() ? 300 : 140;  // the host knows orders up to 24 and above
+    for (const std::int64_t n : std::vector<std::int64_t>{1, 2, 5, 16, 24, 31, 32, 33, 64, 70, 129, largest}) {
+      const std::int64_t batch = 3;
+      const std::vector<Dense<T>> A = random_batch<T>(batch, n, n, std::uint32_t(n));
+      Padded<T> a(side_by_side(A), q());
+      Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, batch), q()), info(Dense<std::int32_t>(batch, 1), q());
+      getrf_batched<T>(batch, a, ipiv.view(), info.view(), q());
+      const Dense<T> factors = a.read("LU");
       for (std::int64_t nrhs : {0, 1, 3, 4, 9}) {
-        const std::int64_t batch = 3;
-        const std::vector<Dense<T>> A = random_batch<T>(batch, n, n, std::uint32_t(n)),
-                                    B = random_batch<T>(batch, n, nrhs, std::uint32_t(n + 50));
-        Padded<T> a(side_by_side(A), q());
-        Padded<std::int32_t> ipiv(Dense<std::int32_t>(n, batch), q()), info(Dense<std::int32_t>(batch, 1), q());
-        getrf_batched<T>(batch, a, ipiv.view(), info.view(), q());
-        const Dense<T> factors = a.read("LU");
+        const std::vector<Dense<T>> B = random_batch<T>(batch, n, nrhs, std::uint32_t(n + 50));
         for (Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
           Padded<T> b(side_by_side(B), q());
           getrs_batched<T>(op, batch, a, ipiv.view(), b, q());
@@ -162,6 +163,7 @@ TEST_P(Batched, GetrsForEveryOpAndNumberOfRightHandSides) {
         }
         expect_same(a.read("LU"), factors, "the factors");
       }
+    }
   });
 }
 
