@@ -345,12 +345,19 @@ void round_trips() {
 }
 
 TEST(TeamCopy, PackAndUnpack) {
-  round_trips<unsigned char>();
-  round_trips<std::uint16_t>();
-  round_trips<float>();
+#ifdef DEVOBJ_TEST_TSAN
+  constexpr bool all_elements = false;  // which thread copies what depends on the bytes only
+#else
+  constexpr bool all_elements = true;
+#endif
   round_trips<double>();
-  round_trips<Element16>();
-  round_trips<Element3>();
+  if (all_elements) {
+    round_trips<unsigned char>();
+    round_trips<std::uint16_t>();
+    round_trips<float>();
+    round_trips<Element16>();
+    round_trips<Element3>();
+  }
   pack(nullptr, 8, 0, 5, 1, 1, nullptr, 1);
   unpack(nullptr, 1, 8, 5, 0, nullptr, 1, 1);
   pack_part({0, 1}, nullptr, 8, 0, 5, 1, 1, nullptr, 1, Leave::in_own_cache);
