@@ -188,21 +188,21 @@ TEST_P(QrUpdateFaults, InPlace) {
 TEST_P(QrUpdateFaults, SeveralSweepsAndBlockSizes) {
   if (type() != Type::real && type() != Type::double_complex) return;
   with_type([&]<class T>(T) {
-    const std::int64_t m = 760, n = 640;
+    const std::int64_t m = 620, n = 530;  // a sweep removes up to 512 subdiagonals, or eliminates up to 288 columns
     const Dense<T> A = random<T>(m, n, 1), b = random<T>(m, 1, 2);
     const Factored<T> f = factored(A, b, QrForm::full), g = factored(A, b, QrForm::without_q);
-    expect_factors(without_cols(A, 3, 600), b, remove_cols(f, 3, 600, q(), by_update), "600 columns go");
-    const Dense<T> U = random<T>(m, 330, 3), rows = random<T>(590, n, 4), e = random<T>(590, 1, 5);
-    expect_factors(with_cols(A, 100, U), b, add_cols(f, 100, U, b, q(), by_update), "330 columns come");
-    expect_factors(with_rows(A, 9, rows), with_rows(b, 9, e), add_rows(g, 9, rows, e, q(), by_update), "590 rows come");
-    expect_factors(without_rows(A, 0, 330), without_rows(b, 0, 330),
-                   remove_rows(f, 0, Dense<T>(330, n), Dense<T>(330, 1), b, q(), by_update), "330 rows go");
+    expect_factors(without_cols(A, 3, 520), b, remove_cols(f, 3, 520, q(), by_update), "520 columns go");
+    const Dense<T> U = random<T>(m, 300, 3), rows = random<T>(520, n, 4), e = random<T>(520, 1, 5);
+    expect_factors(with_cols(A, 100, U), b, add_cols(f, 100, U, b, q(), by_update), "300 columns come");
+    expect_factors(with_rows(A, 9, rows), with_rows(b, 9, e), add_rows(g, 9, rows, e, q(), by_update), "520 rows come");
+    expect_factors(without_rows(A, 0, 300), without_rows(b, 0, 300),
+                   remove_rows(f, 0, Dense<T>(300, n), Dense<T>(300, 1), b, q(), by_update), "300 rows go");
     for (std::int64_t block : {1, 5, 64, 200})
-      expect_factors(without_cols(A, 500, 70), b, remove_cols(f, 500, 70, q(), {UpdateMethod::update, block}),
+      expect_factors(without_cols(A, 400, 70), b, remove_cols(f, 400, 70, q(), {UpdateMethod::update, block}),
                      "blocks of " + std::to_string(block));
     for (std::int64_t block : {7, 200})
-      expect_factors(with_cols(A, 600, random<T>(m, 5, 3)), b,
-                     add_cols(f, 600, random<T>(m, 5, 3), b, q(), {UpdateMethod::update, block}),
+      expect_factors(with_cols(A, 500, random<T>(m, 5, 3)), b,
+                     add_cols(f, 500, random<T>(m, 5, 3), b, q(), {UpdateMethod::update, block}),
                      "columns come, blocks of " + std::to_string(block));
   });
 }
@@ -361,9 +361,9 @@ TEST_P(QrUpdateFaults, AThousandUpdates) {
         A = without_rows(A, 0, 1), b = without_rows(b, 0, 1);
       }
       const UpdateMeasures end = measures(A, b, f);
-      EXPECT_LE(loss_of_orthogonality(f.Q), 100) << name_of(form);
-      RecordProperty(std::string("loss of orthogonality, ") + name_of(form),
-                     std::to_string(loss_of_orthogonality(f.Q)));
+      const double loss = loss_of_orthogonality(f.Q);
+      EXPECT_LE(loss, 100) << name_of(form);
+      RecordProperty(std::string("loss of orthogonality, ") + name_of(form), std::to_string(loss));
       EXPECT_LE(end.residual, residual_bound) << name_of(form);
       EXPECT_LE(end.right_sides, residual_bound) << name_of(form);
       EXPECT_TRUE(end.triangular) << name_of(form);
@@ -391,9 +391,9 @@ TEST_P(QrUpdateFaults, TenThousandUpdates) {
       }
       const Dense<T> last_Q = download<T>(Q, q()), last_R = download<T>(R, q());
       const Dense<T> last = block_of(data, {steps, m + steps}, {0, n});
-      EXPECT_LE(loss_of_orthogonality(last_Q), 100) << name_of(form);
-      RecordProperty(std::string("loss of orthogonality, ") + name_of(form),
-                     std::to_string(loss_of_orthogonality(last_Q)));
+      const double loss = loss_of_orthogonality(last_Q);
+      EXPECT_LE(loss, 100) << name_of(form);
+      RecordProperty(std::string("loss of orthogonality, ") + name_of(form), std::to_string(loss));
       EXPECT_LE(product_residual(last, precise(last_Q), last_R), residual_bound) << name_of(form);
     }
   });
