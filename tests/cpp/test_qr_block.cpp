@@ -81,11 +81,13 @@ TEST_P(QrBlock, Shapes) {
   });
 }
 
-/// Blocks that products of the columns tell too little about, columns of any size, columns that have no reflector.
+/// Blocks that products of the columns tell too little about, columns of any size, columns that have no reflector. All shapes
+/// are for the GPU's kernels; the host has one way for all.
 TEST_P(QrBlock, ColumnsOfAllKinds) {
   with_type([&]<class T>(T) {
     constexpr double huge = sizeof(real_t<T>) == 4 ? 1e35 : 1e300, tiny = sizeof(real_t<T>) == 4 ? 1e-35 : 1e-300;
     for (auto [m, n] : shapes<T>()) {
+      if (!q().on_cuda() && (m > 400 || m % 8 > 2)) continue;
       SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
       const auto expect_right = [&](const char* what, auto change) {
         SCOPED_TRACE(what);
