@@ -11,7 +11,12 @@ using namespace devobj::test;
 
 namespace {
 
-class RngDistributions : public InEachPlace {};
+class RngDistributions : public InEachPlace {
+ public:
+  /// How many numbers: test_rng_draws shows that they have the same bits in all places, so on a worker's queue a smaller
+  /// sample does, with the same bounds in units of its standard deviations.
+  std::int64_t many() const { return GetParam().host_mode == HostMode::worker ? 1 << 17 : 1 << 20; }
+};
 DEVOBJ_IN_EACH_PLACE(RngDistributions);
 
 // ---- ends, for all words ----
@@ -63,11 +68,13 @@ TEST(RngFunctions, RadiiOfAllWordsAreFiniteAndRight) {
     return r > 0 && r < 6.67f && std::abs(r - exact) <= 0x1p-22 * exact;
   };
   std::int64_t wrong = 0;
-  for (std::uint64_t w = 0; w < (1u << 24); ++w) {  // every float below 2^24, then a step of one float's distance
+  // every float below 2^24, then a step of one float's distance; with AddressSanitizer this is the same code
+  for (std::uint64_t w = 0; w < (1u << 24); w += size_or(1u, 61u)) {
     wrong += !check(static_cast<std::uint32_t>(w));
     wrong += !check(static_cast<std::uint32_t>(-static_cast<std::int64_t>(w)));
   }
-  for (std::uint64_t w = 1u << 24; w <= (std::uint64_t{1} << 31); w += std::max<std::uint64_t>(1, (w >> 24) * 3)) {
+  for (std::uint64_t w = 1u << 24; w <= (std::uint64_t{1} << 31);
+       w += size_or(1u, 61u) * std::max<std::uint64_t>(1, (w >> 24) * 3)) {
     wrong += !check(static_cast<std::uint32_t>(std::min<std::uint64_t>(w, 0x7fffffff)));
     wrong += !check(static_cast<std::uint32_t>(-static_cast<std::int64_t>(w)));
   }
@@ -130,8 +137,6 @@ TEST(RngFunctions, LogFactorials) {
 
 // ---- many numbers ----
 
-constexpr std::int64_t n = 1 << 20;
-
 template <class T, class F>
 void check_continuous(const std::string& what, const std::vector<T>& x, double mean, double variance, double fourth,
                       F&& cdf, T median) {
@@ -158,7 +163,7 @@ void check_continuous(const std::string& what, const std::vector<T>& x, double m
 }
 
 template <class T>
-void check_real_distributions(Queue& q) {
+void check_real_distributions(std::int64_t n, Queue& q) {
   const std::string type = name_of(type_traits<T>::type);
   for (const Generator kind : own_generators()) {
     const std::string who = type + ", " + name_of(kind) + ": ";
@@ -184,10 +189,10 @@ void check_real_distributions(Queue& q) {
   }
 }
 TEST_P(RngDistributions, RealNumbers) {
-  check_real_distributions<float>(q());
+  check_real_distributions<float>(many(), q());
 }
 TEST_P(RngDistributions, DoubleNumbers) {
-  check_real_distributions<double>(q());
+  check_real_distributions<double>(many(), q());
 }
 
 TEST_P(RngDistributions, SigmaZeroIsTheMean) {
@@ -197,6 +202,7 @@ TEST_P(RngDistributions, SigmaZeroIsTheMean) {
 
 TEST_P(RngDistributions, PairsFillTheSquareEvenly) {
   // 64 x 64 cells, also for the two numbers of a Box-Muller pair through their distribution function.
+  const std::int64_t n = many();
   for (const Generator kind : own_generators()) {
     Rng rng(q(), kind, 5);
     const auto u = drawn<float>(n, q(), [&](auto A) { rng.uniform<float>(A, q()); });
@@ -233,6 +239,7 @@ TEST_P(RngDistributions, StreamsAreNotCorrelated) {
 // ---- whole numbers ----
 
 TEST_P(RngDistributions, IntegersAreEvenlyLikely) {
+  const std::int64_t n = many();
   for (const Generator kind : own_generators())
     for (const auto& ends : {std::pair<std::int32_t, std::int32_t>{1, 6},
                              {-3, 996},
@@ -269,8 +276,8 @@ TEST_P(RngDistributions, PoissonNumbers) {
     for (const double mean : {1e-3, 0.5, 3.0, 12.0, 100.0, 999.0, 1001.0, 5000.0, 1e8}) {
       SCOPED_TRACE(std::string(name_of(kind)) + ", mean " + std::to_string(mean));
       Rng rng(q(), kind, 13);
-      constexpr std::int64_t many = 1 << 18;
-      const auto x = drawn<std::int32_t>(many, q(), [&](auto A) { rng.poisson(mean, A, q()); });
+      const std::int64_t n = many() / 4;
+      const auto x = drawn<std::int32_t>(n, q(), [&](auto A) { rng.poisson(mean, A, q()); });
       double sum = 0, squares = 0;
       std::vector<std::int64_t> counts(1);
       std::vector<double> expected(1);
@@ -284,13 +291,13 @@ TEST_P(RngDistributions, PoissonNumbers) {
       double rest = 1;
       for (std::size_t i = 0; i < class_of.size(); ++i) {
         const double p = probability(static_cast<double>(lowest) + static_cast<double>(i));
-        if (p * many < 10) continue;
+        if (p * n < 10) continue;
         class_of[i] = counts.size();
         counts.push_back(0);
-        expected.push_back(p * many);
+        expected.push_back(p * n);
         rest -= p;
       }
-      expected[0] = std::max(rest, 0.0) * many + 1e-300;
+      expected[0] = std::max(rest, 0.0) * n + 1e-300;
       for (const auto k : x) {
         ASSERT_GE(k, 0);
         const double d = k - mean;
@@ -298,8 +305,8 @@ TEST_P(RngDistributions, PoissonNumbers) {
         squares += d * d;
         if (fine) counts[k >= lowest && k <= highest ? class_of[static_cast<std::size_t>(k - lowest)] : 0]++;
       }
-      EXPECT_LT(std::abs(sum / many), 4.5 * std::sqrt(mean / many));
-      EXPECT_LT(std::abs(squares / many - mean), 4.5 * std::sqrt((mean + 2 * mean * mean) / many));
+      EXPECT_LT(std::abs(sum / n), 4.5 * std::sqrt(mean / n));
+      EXPECT_LT(std::abs(squares / n - mean), 4.5 * std::sqrt((mean + 2 * mean * mean) / n));
       if (!fine) continue;
       if (expected[0] < 5) {
         EXPECT_LT(counts[0], 25);
@@ -319,6 +326,7 @@ TEST_P(RngDistributions, PoissonTablesReachFarIntoTheTails) {
 }
 
 TEST_P(RngDistributions, BernoulliNumbers) {
+  const std::int64_t n = many();
   for (const Generator kind : own_generators())
     for (const double p : {0.0, 1e-30, 0.001, 0.3, 0.5, 1 - 0x1p-53, 1.0}) {
       Rng rng(q(), kind, 17);
@@ -358,14 +366,14 @@ TEST(RngFunctions, BernoulliAndDiscreteDecideTiesByTheLowerHalf) {
   EXPECT_NEAR(lower, 4096, 5 * std::sqrt(2048.0));
 }
 
-// ---- paper 002: the runs test for 6 * 1024 times 1 to 10,000 numbers ----
+// ---- paper 002: the runs test for 6 * 1024 times 1 to 10,000 numbers; on the host, whose bits are the same, to 2000 ----
 
 TEST_P(RngDistributions, RunsTestOfThePaper) {
   for (const Generator kind : own_generators()) {
     Rng rng(q(), kind, 2);
     int beyond = 0, tests = 0;
     for (const std::int64_t times : {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000}) {
-      if (times > size_or(10000, 500)) break;
+      if (times > (q().on_cuda() ? 10000 : many() / 500)) break;
       const auto x = drawn<float>(times * 6 * 1024, q(), [&](auto A) { rng.uniform<float>(A, q()); });
       const double z = runs_test(x, 0.5f);
       EXPECT_LT(std::abs(z), 4.5) << name_of(kind) << ", " << times << " x 6 x 1024";
