@@ -10,17 +10,22 @@ struct Shape {
   std::int64_t m, n;
 };
 // m = n, n + 1, m >> n; around the blocks of 32 and 64; wide ones are for the full form
-const std::vector<Shape> shapes = {{1, 1},   {5, 5},   {6, 5},     {40, 3}, {33, 32}, {65, 64},
-                                   {70, 70}, {97, 66}, {150, 131}, {7, 11}, {66, 97}};
+const std::vector<Shape> shapes =
+#if defined(DEVOBJ_TEST_TSAN)  // some of them: who waits for whom does not depend on the shape either
+    {{5, 5}, {40, 3}, {97, 66}, {66, 97}};
+#else
+    {{1, 1}, {5, 5}, {6, 5}, {40, 3}, {33, 32}, {65, 64}, {70, 70}, {97, 66}, {150, 131}, {7, 11}, {66, 97}};
+#endif
 
 std::string text(const char* what, Shape s, std::int64_t p, std::int64_t k, QrForm form, std::int64_t sides) {
   return std::string(what) + ": " + std::to_string(s.m) + " x " + std::to_string(s.n) + ", p = " + std::to_string(p) +
          ", k = " + std::to_string(k) + ", " + name_of(form) + ", " + std::to_string(sides) + " right-hand sides";
 }
-std::vector<std::int64_t> places_in(std::int64_t n) {
+/// For p columns or rows: the first, the middle and the last; if they are more than a block of 64, not the last.
+std::vector<std::int64_t> places_in(std::int64_t n, std::int64_t p) {
   std::vector<std::int64_t> k = {0};
   if (n > 1) k.push_back(n / 2);
-  if (n > 0) k.push_back(n);
+  if (n > 0 && (p <= 64 || n == 1)) k.push_back(n);
   return k;
 }
 /// 1, around the blocks, up to n
@@ -36,7 +41,11 @@ Dense<D> times_minus_one(Dense<D> A) {
   for (std::int64_t e = 0; e < A.size(); ++e) A[e] = -A[e];
   return A;
 }
-const std::vector<UpdateMethod> methods = {UpdateMethod::update, UpdateMethod::refactor};
+/// A new factorization of the updated matrix does not go by the place k: it is tested for the first and the last one.
+std::vector<UpdateMethod> methods_for(std::int64_t k, std::int64_t last) {
+  if (0 < k && k < last) return {UpdateMethod::update};
+  return {UpdateMethod::update, UpdateMethod::refactor};
+}
 
 /// visit(shape, form, A, b, f) for all shapes and forms that go together, with 2 right-hand sides (0 in the smallest).
 template <class T, class Visit>
@@ -56,10 +65,10 @@ TEST_P(QrUpdates, ColumnsAreAdded) {
         [&](Shape s, QrForm form, const Dense<T>& A, const Dense<T>& b, const Factored<T>& f, std::int64_t sides) {
           if (form == QrForm::without_q) return;
           for (std::int64_t p : {0, 1, 2, 33, 70})
-            for (std::int64_t k : places_in(s.n)) {
+            for (std::int64_t k : places_in(s.n, p)) {
               if (form == QrForm::economic && s.m < s.n + p) continue;
               const Dense<T> U = random<T>(s.m, p, 3);
-              for (UpdateMethod method : methods)
+              for (UpdateMethod method : methods_for(k, s.n))
                 expect_factors(with_cols(A, k, U), b, add_cols(f, k, U, b, q(), {method, 0}),
                                text("add", s, p, k, form, sides));
             }
@@ -72,8 +81,8 @@ TEST_P(QrUpdates, ColumnsAreRemoved) {
     for_all<T>(
         [&](Shape s, QrForm form, const Dense<T>& A, const Dense<T>& b, const Factored<T>& f, std::int64_t sides) {
           for (std::int64_t p : counts(s.n))
-            for (std::int64_t k : places_in(s.n - p))
-              for (UpdateMethod method : methods)
+            for (std::int64_t k : places_in(s.n - p, p))
+              for (UpdateMethod method : methods_for(k, s.n - p))
                 expect_factors(without_cols(A, k, p), b, remove_cols(f, k, p, q(), {method, 0}),
                                text("remove", s, p, k, form, sides));
         });
@@ -85,9 +94,9 @@ TEST_P(QrUpdates, RowsAreAdded) {
     for_all<T>(
         [&](Shape s, QrForm form, const Dense<T>& A, const Dense<T>& b, const Factored<T>& f, std::int64_t sides) {
           for (std::int64_t p : {0, 1, 2, 33, 70})
-            for (std::int64_t k : places_in(s.m)) {
+            for (std::int64_t k : places_in(s.m, p)) {
               const Dense<T> U = random<T>(p, s.n, 3), e = random<T>(p, sides, 4);
-              for (UpdateMethod method : methods)
+              for (UpdateMethod method : methods_for(k, s.m))
                 expect_factors(with_rows(A, k, U), with_rows(b, k, e), add_rows(f, k, U, e, q(), {method, 0}),
                                text("add rows", s, p, k, form, sides));
             }
@@ -100,12 +109,12 @@ TEST_P(QrUpdates, RowsAreRemoved) {
     for_all<T>(
         [&](Shape s, QrForm form, const Dense<T>& A, const Dense<T>& b, const Factored<T>& f, std::int64_t sides) {
           for (std::int64_t p : counts(s.m))
-            for (std::int64_t k : places_in(s.m - p)) {
+            for (std::int64_t k : places_in(s.m - p, p)) {
               if (form == QrForm::economic && s.m - p < s.n) continue;
               if (form == QrForm::without_q && s.m - p < 2 * s.n) continue;  // what stays is well conditioned
               const Dense<T> rows = without_rows(without_rows(A, k + p, s.m - k - p), 0, k);
               const Dense<T> e = without_rows(without_rows(b, k + p, s.m - k - p), 0, k);
-              for (UpdateMethod method : methods)
+              for (UpdateMethod method : methods_for(k, s.m - p))
                 if (method == UpdateMethod::update || form != QrForm::without_q)
                   expect_factors(without_rows(A, k, p), without_rows(b, k, p),
                                  remove_rows(f, k, rows, e, b, q(), {method, 0}),
