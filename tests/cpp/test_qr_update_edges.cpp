@@ -55,6 +55,7 @@ TEST_P(QrUpdateEdges, ColumnsInTheRangeOfQ) {
         {"all kinds", [](std::int64_t j) { return static_cast<Is>(j % 4); }}};
     for (const Shape s : tight)
       for (const std::string of : {"random", "unit columns", "ones"}) {
+        if (of == "ones" && s.m > 70) continue;  // of rank 1 in any size
         const Dense<T> any = random<T>(s.m, s.n, 1);
         const Dense<T> A = Dense<T>::from(s.m, s.n, [&](auto i, auto j) {
           return of == "random" ? any(i, j) : T(of == "ones" || i == (5 * j + 3) % s.n ? 1 : 0);
