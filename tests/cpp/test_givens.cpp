@@ -59,7 +59,8 @@ TEST_P(Givens, ZerosThatAreThere) {
       for (const std::int64_t lower : {0, 1, 2, 3, 4, 5, 8, 9, 20, 33})
         for (const std::int64_t upper : {0, 1, 3, 40}) {
           if (lower >= n || upper >= n) continue;
-          if (n == 260 && !q().on_cuda() && lower % 30 != 3) continue;  // a narrow band and a wide one
+          // a narrow band and a wide one; AddressSanitizer has them in 131 rows
+          if (n == 260 && !q().on_cuda() && (lower % 30 != 3 || address_sanitizer)) continue;
           const Dense<T> A = multiplied(
               random<T>(n, n, 7), [&](double i, double j) { return i - j <= lower && j - i <= upper ? 1.0 : 0.0; });
           const std::string what =

@@ -107,9 +107,9 @@ TEST_P(RngDraws, ManyNumbersAreTheHostsInOtherPieces) {
       here.skip(3);
       const auto a = drawn<T>(count, q(), [&](auto A) { draw(here, A, q()); });
       std::vector<T> b;
+      Rng there(host, kind, 99);
+      there.skip((3 + words - 1) / words * words);
       for (const std::int64_t to : {std::int64_t{777}, count / 4 * 3 + 1, count}) {
-        Rng there(host, kind, 99);
-        there.skip((3 + words - 1) / words * words + b.size() * words);
         const auto piece =
             drawn<T>(to - static_cast<std::int64_t>(b.size()), host, [&](auto A) { draw(there, A, host); });
         b.insert(b.end(), piece.begin(), piece.end());
@@ -229,7 +229,7 @@ TEST_P(RngDraws, LargeDrawsAreManySmallOnes) {
         pieces.insert(pieces.end(), piece.begin(), piece.end());
       }
       for (const std::int64_t begin : begins) {
-        if (kind == Generator::state && begin == 4) continue;
+        if (begin == 4 && (kind == Generator::state || address_sanitizer)) continue;
         Rng once(q(), kind, 21);
         once.skip(start);
         auto whole = drawn<T>(count + begin, q(), [&](View<T> A) {

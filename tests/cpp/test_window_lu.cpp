@@ -75,7 +75,12 @@ TEST_P(WindowLu, FactorsOfEveryOrder) {
 TEST_P(WindowLu, BlocksOfEveryNumberOfPanels) {
   with_single([&]<class S>(S) {
     const std::int64_t width = window_panel_cols<S>, blocks = q().on_cuda() ? 3 : 2;  // whole ones before the last
-    for (std::int64_t panels = 1; panels <= window_most_panels; ++panels)
+#if defined(DEVOBJ_TEST_TSAN)
+    constexpr std::int64_t step = window_most_panels - 1;  // one panel and the most
+#else
+    constexpr std::int64_t step = 1;
+#endif
+    for (std::int64_t panels = 1; panels <= window_most_panels; panels += step)
       for (std::int64_t n : {width, panels * width, panels * width + 1, blocks * panels * width,
                              (blocks * panels + 1) * width - 1, ((blocks + 1) * panels - 1) * width + 5}) {
         const Dense<S> A = random<S>(n, n, std::uint32_t(n));
