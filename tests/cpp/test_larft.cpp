@@ -74,7 +74,8 @@ Dense<T> run(const Dense<T>& G, const Dense<T>& tau, Queue& q) {
 
 template <class W>
 Dense<double> moduli(const Dense<W>& A) {
-  return Dense<double>::from(A.rows(), A.cols(), [&](auto i, auto j) { return static_cast<double>(std::abs(A(i, j))); });
+  return Dense<double>::from(A.rows(), A.cols(),
+                             [&](auto i, auto j) { return static_cast<double>(std::abs(A(i, j))); });
 }
 
 /// |error| <= c k eps |T| |G| |T|, the error of a triangle's inverse by substitution; the diagonal is exact. `size` for |G|:

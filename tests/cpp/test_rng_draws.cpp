@@ -56,9 +56,9 @@ void check_draw(const std::string& name, D d, Draw&& draw, Rng& rng, std::uint64
   rng.skip(skipped);
   const std::uint64_t before = rng.position(), start = (before + D::words - 1) / D::words * D::words;
   const auto actual = drawn<typename D::value>(count, q, [&](auto A) { draw(rng, A, q); });
-  expect_same_bits(actual, reference(rng.generator(), rng.seed(), rng.stream(), start, count, d),
-                   name + ", " + name_of(rng.generator()) + ", " + std::to_string(count) + " after " +
-                       std::to_string(before));
+  expect_same_bits(
+      actual, reference(rng.generator(), rng.seed(), rng.stream(), start, count, d),
+      name + ", " + name_of(rng.generator()) + ", " + std::to_string(count) + " after " + std::to_string(before));
   EXPECT_EQ(rng.position(), count == 0 ? before : start + static_cast<std::uint64_t>(count) * D::words) << name;
 }
 Rng generator(Generator kind, Queue& q) {
@@ -217,8 +217,8 @@ TEST_P(RngDraws, ShortDrawsOfSeveralGeneratorsInTurn) {
 
 /// Large enough for streaming stores, at aligned and other addresses.
 TEST_P(RngDraws, LargeDrawsAreManySmallOnes) {
-  const auto check = [&]<class T>(T, std::int64_t count, const std::vector<std::int64_t>& begins, const std::string& name,
-                                  auto&& draw) {
+  const auto check = [&]<class T>(T, std::int64_t count, const std::vector<std::int64_t>& begins,
+                                  const std::string& name, auto&& draw) {
     for (const Generator kind : own_generators()) {
       constexpr std::uint64_t start = 20;  // batches on the edge of two rows
       Rng often(q(), kind, 21);

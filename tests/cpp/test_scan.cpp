@@ -78,7 +78,8 @@ TEST_P(Scans, Segments) {
     sizes.push_back(very_long(q()));
     for (const std::int64_t n : sizes) {
       const Dense<T> x = numbers<T>(n, 2);
-      for (const std::uint32_t density : {1u, 3u, 100u, 100000u}) {  // a start at every element, at a third of them, ...
+      // a start at every element, at a third of them, ...
+      for (const std::uint32_t density : {1u, 3u, 100u, 100000u}) {
         if (n == very_long(q()) && density < 100000) continue;
         Dense<std::int32_t> heads = small_integers(n, density, 3);
         for (std::int64_t i = 0; i < n; ++i) heads[i] = heads[i] == 0 ? (i % 2 ? 1 : -256) : 0;

@@ -81,14 +81,15 @@ TEST_P(Sorts, Keys) {
 template <class K, class V>
 void pairs(Queue& q) {
   const std::int64_t longest = q.on_cuda() ? 70001 : std::is_same_v<V, float> ? 270001 : 9001;
-  for (const std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(2), std::int64_t(33), std::int64_t(5000), longest}) {
+  for (const std::int64_t n : std::vector<std::int64_t>{0, 1, 2, 33, 5000, longest}) {
     const Dense<K> keys = difficult<K>(n, 3);
     const Dense<V> values = Dense<V>::from(n, 1, [](auto i, auto) { return V(i); });
     for (const Order order : {Order::ascending, Order::descending}) {
       const auto at = sorted_positions(keys, order);
       for (const bool keys_in_place : {false, true})
         for (const bool values_in_place : {false, true}) {
-          if (n > 100000 && (keys_in_place != values_in_place || (order == Order::descending) != keys_in_place)) continue;
+          if (n > 100000 && (keys_in_place != values_in_place || (order == Order::descending) != keys_in_place))
+            continue;
           const std::string what = std::to_string(n) + (order == Order::ascending ? " up" : " down") +
                                    (keys_in_place ? ", keys" : "") + (values_in_place ? ", values" : "") + " in place";
           Padded<K> X(keys, q), Y(Dense<K>(n, 1), q);

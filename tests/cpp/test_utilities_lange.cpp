@@ -13,8 +13,9 @@ struct Shape {
   std::int64_t rows, cols;
 };
 // One element, lines, around warps and strips, several parts of columns and of rows, many columns.
-const std::vector<Shape> all_shapes = {{1, 1},     {1, 9},   {9, 1},    {2, 3},    {31, 33},   {33, 31},   {64, 65},  {97, 101},
-                                       {513, 4},   {1023, 2}, {1024, 3}, {1025, 70}, {5, 9000}, {2, 20011}, {20011, 2}};
+const std::vector<Shape> all_shapes = {{1, 1},    {1, 9},     {9, 1},    {2, 3},     {31, 33},
+                                       {33, 31},  {64, 65},   {97, 101}, {513, 4},   {1023, 2},
+                                       {1024, 3}, {1025, 70}, {5, 9000}, {2, 20011}, {20011, 2}};
 /// On a GPU a large one too. The host goes by one thread in strips of 512 rows.
 std::vector<Shape> shapes_for(const Queue& q) {
   std::vector<Shape> shapes = all_shapes;
