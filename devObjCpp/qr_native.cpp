@@ -50,6 +50,10 @@ bool VTri_pays(std::int64_t rows, std::int64_t columns) {
   return VTri_least <= columns && columns <= VTri_most<T> && rows <= columns + columns / 2;
 }
 
+// Columns of the rest, and rows, up to which it is updated as `next` is, by a kernel for each strip of the panel: without T, and without
+// products, which take the host longer to launch than the GPU to do.
+constexpr std::int64_t by_strips_columns = 512, by_strips_rows = 1024;
+
 // Columns of the rest from which C -= V W of complex<double> leaves a panel's cluster the multiprocessors of one: the panel's kernels,
 // each of which waited for blocks of the product to end, are sooner done, and the product takes an eighth longer.
 constexpr std::int64_t spared_least = 3000;
@@ -123,17 +127,19 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     const View<T> V = panels.V(turn, K.begin, K.size()), Tri = panels.Tri(turn, K.size());
     // T, beside `next` where that can do without
     const bool by_strips = panels.applies_strips(K, next.size(), q), one_strip = panels.is_one_strip(K, q);
+    const bool rest_by_strips = by_strips && rest.size() <= by_strips_columns && below.size() <= by_strips_rows;
     Event has_triangle;
-    if (by_strips && !one_strip) {
+    const bool needs_triangle = !one_strip && !rest_by_strips;
+    if (needs_triangle && by_strips) {
       triangles.wait_for(first.record(false));
       panels.make_triangle(turn, K, triangles);
       has_triangle = triangle_made = triangles.record(false);
-    } else if (!one_strip) {
+    } else if (needs_triangle) {
       first.wait_for(triangle_made);  // (there is one where panels become wider again)
       panels.make_triangle(turn, K, first);
     }
     // V T, beside `next`
-    const bool with_VTri = VTri_pays<T>(below.size(), rest.size());
+    const bool with_VTri = !rest_by_strips && VTri_pays<T>(below.size(), rest.size());
     View<T> VTri;
     if (with_VTri) {
       if (!by_strips || one_strip) triangles.wait_for(first.record(false));
@@ -147,6 +153,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     const Event ready = first.record(false);
     // panel
     std::int64_t done = 0;
+    const int before = turn;
     turn = 1 - turn;
     if (next.size() > 0) done = panels.begin(turn, next, first);
     // rest
@@ -155,7 +162,9 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     parts.leave(next.size() > 0 && rest.size() >= spared_least && panels.in_clusters(next, q) ? spared
                                                                                               : cuda::Spared{});
     const View<T> W_rest(W.data, K.size(), rest.size()), TW_rest(TW.data, K.size(), rest.size());
-    if (with_VTri)
+    if (rest_by_strips)
+      panels.apply_strips(before, K, rest, q);
+    else if (with_VTri)
       reflect_left(V, VTri, A(below, rest), W_rest, q, parts);
     else if (rest.size() > 0)
       reflect_left(adjoint<T>, V, Tri, A(below, rest), W_rest, TW_rest, q, parts);

@@ -85,10 +85,14 @@ class NativePanels {
   }
   /// Whether apply_next takes the strips' reflectors one after the other, so that it does not need T of the whole panel.
   bool applies_strips(Range K, std::int64_t columns, const Queue& q) const {
+    return columns <= cuda::qr_reflect_strip_columns<T> && strips_fit(K, q);
+  }
+  /// Whether each of the panel's strips can be applied by one kernel.
+  bool strips_fit(Range K, const Queue& q) const {
     if constexpr (cuda_built)
       for (std::int64_t done = 0, width = 0; done < K.size(); done += width) {
         width = strip_width(K, done, q);
-        if (!in_one_kernel(A_.rows - K.begin - done, width, columns, q)) return false;
+        if (!cuda::qr_reflect_strip_fits<T>(A_.rows - K.begin - done, width, q)) return false;
       }
     return cuda_built;
   }
@@ -102,7 +106,15 @@ class NativePanels {
       done = S.end;
     }
   }
-  /// The same with the reflector of the panel's columns S, one strip.
+  /// The same for any number of columns, where strips_fit, by a kernel for each strip.
+  void apply_strips(int turn, Range K, Range columns, Queue& q) {
+    for (Range S{0, 0}; S.end < K.size();) {
+      S = {S.end, S.end + strip_width(K, S.end, q)};
+      if constexpr (cuda_built)
+        cuda::qr_reflect_strip(strip_V(turn, K, S), strip_T(turn, K, S), A_({K.begin + S.begin, A_.rows}, columns), q);
+    }
+  }
+  /// A(below, columns) = Q^H A(below, columns) with the reflector of the panel's columns S alone, one strip.
   void apply_strip(int turn, Range K, Range S, Range columns, Queue& q) {
     reflect(strip_V(turn, K, S), strip_T(turn, K, S), A_({K.begin + S.begin, A_.rows}, columns), q);
   }
