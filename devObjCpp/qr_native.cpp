@@ -9,7 +9,7 @@
 //          +---+-----+------+
 //
 // A panel is made of strips, and `next` of one update by each. All of these but the last are made while the panel is factored, if that
-// pays (strips_ahead_rows).
+// pays (strips_ahead_rows). A small rest is updated by each strip, too (by_strips_columns).
 #include "qr_native.hpp"
 
 #include <algorithm>
