@@ -149,11 +149,11 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     // next
     first.wait_for(rest_done);
     first.wait_for(applied_to_next);
-    if (next.size() > 0) panels.apply_next(turn, K, next, by_strips, applied, first);
+    if (next.size() > 0) panels.apply_panel(turn, K, next, by_strips, applied, first);
     const Event ready = first.record(false);
     // panel
     std::int64_t done = 0;
-    const int before = turn;
+    const int of_K = turn;
     turn = 1 - turn;
     if (next.size() > 0) done = panels.begin(turn, next, first);
     // rest
@@ -163,7 +163,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
                                                                                               : cuda::Spared{});
     const View<T> W_rest(W.data, K.size(), rest.size()), TW_rest(TW.data, K.size(), rest.size());
     if (rest_by_strips)
-      panels.apply_strips(before, K, rest, q);
+      panels.apply_panel(of_K, K, rest, true, 0, q);
     else if (with_VTri)
       reflect_left(V, VTri, A(below, rest), W_rest, q, parts);
     else if (rest.size() > 0)

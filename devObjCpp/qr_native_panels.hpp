@@ -83,7 +83,7 @@ class NativePanels {
     times_triangle(V(turn, K.begin, K.size()), Op::NoTrans, Tri(turn, K.size()), VTri, q);
     return VTri;
   }
-  /// Whether apply_next takes the strips' reflectors one after the other, so that it does not need T of the whole panel.
+  /// Whether apply_panel takes the strips' reflectors one after the other, so that it does not need T of the whole panel.
   bool applies_strips(Range K, std::int64_t columns, const Queue& q) const {
     return columns <= cuda::qr_reflect_strip_columns<T> && strips_fit(K, q);
   }
@@ -96,9 +96,9 @@ class NativePanels {
       }
     return cuda_built;
   }
-  /// A(below, columns) = Q^H A(below, columns) for a few columns; `by_strips`: applies_strips says so, and the strips of the first `done`
+  /// A(below, columns) = Q^H A(below, columns); `by_strips`: a kernel for each strip, where strips_fit, and the strips of the first `done`
   /// columns have been applied
-  void apply_next(int turn, Range K, Range columns, bool by_strips, std::int64_t done, Queue& q) {
+  void apply_panel(int turn, Range K, Range columns, bool by_strips, std::int64_t done, Queue& q) {
     if (!by_strips) return reflect(V(turn, K.begin, K.size()), Tri(turn, K.size()), A_({K.begin, A_.rows}, columns), q);
     while (done < K.size()) {
       const Range S{done, done + strip_width(K, done, q)};
@@ -106,17 +106,10 @@ class NativePanels {
       done = S.end;
     }
   }
-  /// The same for any number of columns, where strips_fit, by a kernel for each strip.
-  void apply_strips(int turn, Range K, Range columns, Queue& q) {
-    for (Range S{0, 0}; S.end < K.size();) {
-      S = {S.end, S.end + strip_width(K, S.end, q)};
-      if constexpr (cuda_built)
-        cuda::qr_reflect_strip(strip_V(turn, K, S), strip_T(turn, K, S), A_({K.begin + S.begin, A_.rows}, columns), q);
-    }
-  }
-  /// A(below, columns) = Q^H A(below, columns) with the reflector of the panel's columns S alone, one strip.
+  /// The same with the reflector of the panel's columns S alone, one strip, by one kernel.
   void apply_strip(int turn, Range K, Range S, Range columns, Queue& q) {
-    reflect(strip_V(turn, K, S), strip_T(turn, K, S), A_({K.begin + S.begin, A_.rows}, columns), q);
+    if constexpr (cuda_built)
+      cuda::qr_reflect_strip(strip_V(turn, K, S), strip_T(turn, K, S), A_({K.begin + S.begin, A_.rows}, columns), q);
   }
 
  private:
