@@ -3,7 +3,9 @@
 // by our kernel with four real products);
 // the largest difference of both results in units of sqrt(depth) eps.
 //
-//   gemm-update-bench [m x n,...=8192x8192,...] [k=64,...] [reps=7] [spared=0] [types=d]
+// With products=project V^H C of complex matrices instead, V of m x k and C of m x n elements, by project_3m and by cuBLAS.
+//
+//   gemm-update-bench [m x n,...=8192x8192,...] [k=64,...] [reps=7] [spared=0] [types=d] [products=update]
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -118,6 +120,38 @@ void measure(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spare
   std::fflush(stdout);
 }
 
+void measure_projection(std::int64_t m, std::int64_t n, std::int64_t k, int reps, int spared, Queue& q) {
+  using T = std::complex<double>;
+  const auto host_V = bench::uniform<T>(m, k, 1), host_C = bench::uniform<T>(m, n, 2);
+  Matrix<T> V(m, k, q), C(m, n, q), W(k, n, q), X(k, n, q);
+  to_device<T>(HostArray<const T>(host_V.data.get(), m, k, m), V, q);
+  to_device<T>(HostArray<const T>(host_C.data.get(), m, n, m), C, q);
+  const std::string shape = "z V^H C, " + std::to_string(m) + " x " + std::to_string(n) + ", " + std::to_string(k) +
+                            " columns of V";
+  if (!possible<T>(C, q)) {
+    std::printf("%s: not possible here\n", shape.c_str());
+    return;
+  }
+  void* const workspace = q.workspace(cuda::project_3m_workspace(m, k, n));
+  const auto ours = [&] { cuda::project_3m(V, C, W, workspace, q, {spared}); };
+  const auto three = [&] { cuda::gemm_3m<T>(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), X, q); };
+  const auto plain = [&] { gemm<T>(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), X, q); };
+  const auto difference = [&] {
+    axpy<T>(T(-1), W, X, q);
+    return lange<T>(Norm::Max, X, q) / (std::sqrt(double(m)) * std::numeric_limits<double>::epsilon());
+  };
+  const double us = 1000 * median_ms(reps, q, ours), us_three = 1000 * median_ms(reps, q, three);
+  const double beside_three = difference();
+  const double us_plain = 1000 * median_ms(reps, q, plain);
+  const double beside_plain = difference();
+  const double flops = 8.0 * double(m) * double(n) * double(k);
+  std::printf("%s: %.1f us, %.1f Tflop/s; cuBLAS with three products %.1f us, %.1f Tflop/s, difference %.2g; with four "
+              "%.1f us, %.1f Tflop/s, difference %.2g\n",
+              shape.c_str(), us, flops / us / 1e6, us_three, flops / us_three / 1e6, beside_three, us_plain,
+              flops / us_plain / 1e6, beside_plain);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -126,11 +160,16 @@ int main(int argc, char** argv) {
   const int reps = argc > 3 ? std::atoi(argv[3]) : 7;
   const int spared = argc > 4 ? std::atoi(argv[4]) : 0;
   const std::string types = argc > 5 ? argv[5] : "d";
+  const bool projects = argc > 6 && std::string_view(argv[6]) == "project";
   const auto number = [](std::string_view word) { return std::stoll(std::string(word)); };
   Queue q(Backend::cuda);
   for (const std::string_view shape : bench::split(shapes, ','))
     for (const std::string_view depth : bench::split(depths, ',')) {
       const std::int64_t m = number(shape), n = number(shape.substr(shape.find('x') + 1)), k = number(depth);
+      if (projects) {
+        measure_projection(m, n, k, reps, spared, q);
+        continue;
+      }
       for (const char type : types)
         if (type == 'z')
           measure<std::complex<double>>(m, n, k, reps, spared, q);

@@ -12,7 +12,7 @@ set(cuda_groups
     "convert gemm_residues lu_batched_exchange lu_batched_small lu_batched_tiny permute_columns"
     "equilibration gemm_three_tf32 spmv unit_lower"
     "first_zero_diagonal make_chains qr_batched window_next"
-    "gemm_3m_overlapped gemm_overlapped"
+    "gemm_3m_overlapped gemm_overlapped project_3m"
     "gemm_as_real qr_batched_small"
     "gemm_six_bf16 qr_panel_native_complex_double qr_panel_native_complex_float qr_panel_native_double qr_panel_native_float"
     "histogram reflect_batched"

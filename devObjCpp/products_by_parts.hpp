@@ -1,6 +1,6 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
 // ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and these by three real products
-// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C gemm_3m.cu) or by remainders of integers (gemm_residues.cu), and real ones that
+// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C project_3m.cu or gemm_3m.cu) or by remainders of integers (gemm_residues.cu), and real ones that
 // are not aligned as two that are (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays
 // accurate. Everywhere else a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
@@ -98,7 +98,8 @@ class ProductsByParts {
     return {};
   }
 
-  /// From now on products of complex<double> that are added to C leave these multiprocessors to kernels on other queues.
+  /// From now on the products of block reflectors in complex<double> leave these multiprocessors to kernels on other queues, where they are
+  /// by three real ones or by gemm_residues.
   void leave(cuda::Spared spared) { spared_ = spared; }
 
   /// Whether there are products by parts, complex ones as real, or two for one; not whether V^H C is by three real products.
@@ -143,7 +144,9 @@ class ProductsByParts {
   template <class T>
   void project(View<T> V, View<T> C, View<T> W, Queue& q) const {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      cuda::gemm_3m(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), W, q);
+      updates_by_three_ && cuda::gemm_3m_overlapped_possible(C, q) && cuda::gemm_3m_overlapped_possible(W, q)
+          ? cuda::project_3m(V, C, W, workspace_, q, spared_)
+          : cuda::gemm_3m(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), W, q);
     else if constexpr (cuda_built && std::is_same_v<T, double>)
       cuda::project_unaligned(V, C, W, workspace_, q);
   }
@@ -182,7 +185,8 @@ class ProductsByParts {
   /// By three real products, and where V is wide and there is memory for it, by gemm_residues.
   static ProductsByParts for_complex_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k,
                                                 Queue& q, std::int64_t residues_least) {
-    const std::size_t of_three = cuda::gemm_3m_overlapped_workspace(rows, cols, k);
+    const std::size_t of_three =
+        std::max(cuda::gemm_3m_overlapped_workspace(rows, cols, k), cuda::project_3m_workspace(rows, k, cols));
     if (k >= residues_least_width && std::min(rows - k, cols) >= residues_least_reflected && cols >= residues_least &&
         residues_usable(math, q))
       try {

@@ -326,6 +326,13 @@ std::size_t gemm_3m_overlapped_workspace(std::int64_t rows, std::int64_t cols, s
 void gemm_3m_overlapped(int alpha, View<std::complex<double>> A, View<std::complex<double>> B,
                         View<std::complex<double>> C, void* workspace, Queue& q, Spared spared = {});
 
+/// W = V^H C for complex matrices by three real products in a kernel of that kind, where gemm_3m_overlapped is possible for C and W:
+/// for long sums, in which C is read as it lies. `workspace` holds project_3m_workspace bytes for V's rows and columns and C's columns,
+/// which do not fall with any of the three. (project_3m)
+std::size_t project_3m_workspace(std::int64_t rows, std::int64_t columns, std::int64_t cols);
+void project_3m(View<std::complex<double>> V, View<std::complex<double>> C, View<std::complex<double>> W, void* workspace,
+                Queue& q, Spared spared = {});
+
 /// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
 /// one, in infinities and NaN too: gemm in double precision, gemm_by_parts in pieces of its largest depth, with its
 /// `guarded`, in single. A is the thin one: it is written out twice as large. `workspace` holds gemm_as_real_workspace

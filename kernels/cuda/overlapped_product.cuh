@@ -1,4 +1,4 @@
-// What gemm_overlapped, gemm_complex_overlapped and gemm_3m_overlapped are made of: a kernel for C += alpha A B, alpha 1 or -1, on
+// What gemm_overlapped, gemm_complex_overlapped, gemm_3m_overlapped and project_3m are made of: a kernel for C += alpha A B, alpha 1 or -1, on
 // Hopper's tensor cores for double precision, C's way from memory and back beside the products.
 //
 // A product of depth k does 2 k operations for the 16 bytes of an element of C that are read and written: up to k = 1024
@@ -22,6 +22,7 @@
 // the lanes in the right way.
 //
 // A Product is what one lane has and does of a warp's part of a tile, four boxes high and some times eight columns wide:
+//   adds                               whether the sums begin with C, by take(), or with zero, by clear(): C = A B then
 //   tile_cols                          columns of a tile, a multiple of 16
 //   depth, stages                      of a piece of the operands; the pieces in a ring
 //   A_bytes, B_bytes                   of a piece, multiples of 1024
@@ -30,7 +31,7 @@
 //   fetch(operands, row, ...)          copies the piece for a tile: the block's half of A's part to both blocks, B's to its own
 //   Product(ring, warp_row, ...)       of a lane; `ring`: its group's
 //   column(half)                       its columns among eight, for half 0 and 1; its pair of a box is lane / 4
-//   take(box, j, half, x)              the sums for the pair in columns j of eight begin with x
+//   take(box, j, half, x), clear()     the sums for the pair in columns j of eight begin with x
 //   load(stage)                        the operands that are multiplied first in a stage of the ring
 //   multiply(piece, here, next, there) the products of a piece, in stage `here`; operands of the next one, if there() is true
 //   result(box, j, half)               the sums for that pair
@@ -72,7 +73,7 @@ constexpr int C_box_bytes = Product::tile_cols * column_bytes;
 template <class Product>
 constexpr int C_bytes = boxes * C_box_bytes<Product>;
 template <class Product>
-constexpr int shared_bytes = groups * ring_bytes<Product> + C_bytes<Product> + alignment;
+constexpr int shared_bytes = groups * ring_bytes<Product> + (Product::adds ? C_bytes<Product> : 0) + alignment;
 
 struct Update {
   ProductTiles tiles;
@@ -190,13 +191,17 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
   Product p(memory, warp_row, warp_col, lane);
   int stage = 0, parity = 0, parity_of_C = 0;
   for (; tile.there(); tile.next(), parity_of_C ^= 1) {
-    barrier_wait(at.filled + 8 * group, parity_of_C);
-    load_C(p, g.sign,
-           memory_of_C + warp_row * warp_boxes * C_box_bytes<Product> +
-               warp_col * 8 * warp_eights<Product> * column_bytes);
-    shared_before_copies();
-    __syncwarp();
-    if (lane == 0) barrier_arrive(at.read + 8 * group);
+    if constexpr (Product::adds) {
+      barrier_wait(at.filled + 8 * group, parity_of_C);
+      load_C(p, g.sign,
+             memory_of_C + warp_row * warp_boxes * C_box_bytes<Product> +
+                 warp_col * 8 * warp_eights<Product> * column_bytes);
+      shared_before_copies();
+      __syncwarp();
+      if (lane == 0) barrier_arrive(at.read + 8 * group);
+    } else {
+      p.clear();
+    }
     barrier_wait(ring.filled + 8 * stage, parity);
     p.load(stage);
 #pragma unroll 1
@@ -222,6 +227,7 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
 template <class Product, int cols>
 class ProductByHalves {
  public:
+  static constexpr bool adds = true;
   static constexpr int tile_cols = cols, eights = tile_cols / warps_wide / 8;
   struct Operands {
     CUtensorMap A, B;
@@ -331,7 +337,7 @@ __global__ void __launch_bounds__(threads, 1)
     if (threadIdx.x % warp_size == 0) {
       if (copier < groups)
         fetch_operands<Product>(g, operands, ring_of(copier), TilesOfBlock(g.tiles, cluster, rank, copier, groups), rank);
-      else if (copier == groups)
+      else if (Product::adds && copier == groups)
         fetch_C<Product>(C, g.streamed, tile_of_C, TilesOfBlock(g.tiles, cluster, rank));
     }
     __syncwarp();
@@ -344,8 +350,10 @@ __global__ void __launch_bounds__(threads, 1)
 }
 
 // Multiplications of the pieces that a cluster makes before it leaves its multiprocessors to others, along the depth: some
-// 40 us up to a depth of 256. Below two pieces for each group, the next tiles would not be copied beside products.
+// 40 us up to a depth of 256. Below two pieces for each group, the next tiles of C would not be copied beside products.
 constexpr std::int64_t depth_at_once = 1024;
+template <class Product>
+constexpr std::int64_t least_at_once = Product::adds ? 2 * groups : groups;
 
 template <class Product>
 bool usable(int device) {
@@ -371,7 +379,7 @@ void launch(const char* routine, int alpha, const typename Product::Operands& op
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), routine);
   const int kept = spared_multiprocessors(spared, processors);
   // if others have multiprocessors of their own, blocks stay to the end
-  const auto at_once = kept > 0 ? 0 : static_cast<int>(std::max<std::int64_t>(2 * groups, depth_at_once / depth));
+  const auto at_once = kept > 0 ? 0 : static_cast<int>(std::max(least_at_once<Product>, depth_at_once / depth));
   const ProductTiles tiles = product_tiles(routine, ceil_div(C.rows, tile_rows), ceil_div(C.cols, Product::tile_cols),
                                            blocks_beside, (processors - kept) / blocks_beside, at_once);
   const bool avoids = kept > 0 && spared.places != nullptr && tiles.clusters() == tiles.turn;

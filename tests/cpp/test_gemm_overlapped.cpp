@@ -1,5 +1,5 @@
-// On a GPU only: gemm_overlapped and project_unaligned, and for complex matrices gemm_3m_overlapped, by three real products, and
-// gemm_complex_overlapped, by four, against a wider precision and against BLAS's product: accuracy, edges of tiles, many tiles,
+// On a GPU only: gemm_overlapped and project_unaligned, and for complex matrices gemm_3m_overlapped and project_3m, by three real products,
+// and gemm_complex_overlapped, by four, against a wider precision and against BLAS's product: accuracy, edges of tiles, many tiles,
 // infinities and NaN, places.
 #include <cmath>
 #include <vector>
@@ -231,6 +231,101 @@ TEST_P(Overlapped, ProjectionsOfMatricesThatLieAnyhow) {
         expect_same(v.read(), V, "V");
         expect_same(c.read(), C, "C");
       }
+}
+
+/// W = V^H C by three products, V, C and W in larger matrices; the workspace has a canary behind it.
+Dense<std::complex<double>> projection_by_three([[maybe_unused]] const Dense<std::complex<double>>& V,
+                                                const Dense<std::complex<double>>& C, [[maybe_unused]] Lie lie,
+                                                Queue& q, [[maybe_unused]] cuda::Spared spared = {}) {
+  using T = std::complex<double>;
+  Dense<T> result(V.cols(), C.cols());
+  if constexpr (cuda_built) {
+    const Lying<T> v(V, lie, q), c(C, lie, q), w(Dense<T>(V.cols(), C.cols(), nan<T>), lie, q);
+    const auto used = static_cast<std::int64_t>(cuda::project_3m_workspace(V.rows(), V.cols(), C.cols()) / 4);
+    const std::int64_t canary = 64;
+    const Dense<std::int32_t> nans(used + canary, 1, 0x7fc5a5a5);
+    const Matrix<std::int32_t> workspace = upload(nans, q);
+    cuda::project_3m(v.view(), c.view(), w.view(), workspace.view().data, q, spared);
+    expect_same(download<std::int32_t>(workspace({used, used + canary}, {0, 1}), q),
+                block_of(nans, {used, used + canary}, {0, 1}), "behind the workspace");
+    expect_same(v.read(), V, "V");
+    expect_same(c.read(), C, "C");
+    result = w.read();
+  }
+  return result;
+}
+
+TEST_P(Overlapped, ProjectionsByThreeProducts) {
+  if (type() != Type::double_complex) GTEST_SKIP() << "skipped: real numbers have one product";
+  using T = std::complex<double>;
+  for (auto [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                         {2, 3, 4},
+                         {7, 5, 2},
+                         {8, 48, 64},
+                         {9, 49, 65},
+                         {17, 97, 63},
+                         {47, 96, 128},
+                         {48, 95, 129},
+                         {49, 200, 20},
+                         {700, 333, 65},
+                         {1030, 150, 300}})
+    for (const Lie& lie : {aligned, odd_aligned, none_aligned}) {
+      SCOPED_TRACE(shape_name(m, n) + ", " + std::to_string(k) + " columns of V, " + std::to_string(lie.above) +
+                   " rows above");
+      const Dense<T> V = random<T>(m, k, 1), C = random<T>(m, n, 2);
+      expect_product(projection_by_three(V, C, lie, q()), op_of(Op::ConjTrans, V), C, Dense<T>(k, n), 3, 1);
+    }
+  // nothing to add up, and nothing to write
+  expect_same(projection_by_three(Dense<T>(0, 3), Dense<T>(0, 4), aligned, q()), Dense<T>(3, 4), "the empty sum");
+  EXPECT_EQ(projection_by_three(Dense<T>(5, 0), Dense<T>(5, 4), aligned, q()).size(), 0);
+}
+
+/// So many tiles, and sums so long, that the rings go round often: cuBLAS's product but for rounding, and the same bits again.
+TEST_P(Overlapped, LongProjectionsByThreeProducts) {
+  if (type() != Type::double_complex) GTEST_SKIP() << "skipped: real numbers have one product";
+  using T = std::complex<double>;
+  for (auto [m, n, k] : {std::array<std::int64_t, 3>{2100, 3000, 256}, {601, 7001, 100}, {5000, 130, 512}}) {
+    SCOPED_TRACE(shape_name(m, n) + ", " + std::to_string(k) + " columns of V");
+    const Dense<T> V = random<T>(m, k, 1), C = random<T>(m, n, 2);
+    const Dense<T> ours = projection_by_three(V, C, aligned, q());
+    const Matrix<T> v = upload(V, q()), c = upload(C, q()), w(k, n, q());
+    gemm<T>(Op::ConjTrans, Op::NoTrans, T(1), v, c, T(0), w, q());
+    const Dense<T> plain = download<T>(w, q());
+    // its parts are others with fewer multiprocessors, and so is its rounding
+    const auto check = [&](cuda::Spared spared, const std::string& what) {
+      const Dense<T> again = projection_by_three(V, C, aligned, q(), spared);
+      if (spared.count == 0) return expect_same(again, ours, what);
+      double worst = 0;
+      for (std::int64_t e = 0; e < plain.size(); ++e) worst = larger(worst, std::abs(again[e] - plain[e]));
+      EXPECT_LE(worst, 3 * double(m) * eps<double>) << what;
+      if (spared.places != nullptr)
+        expect_same(again, projection_by_three(V, C, aligned, q(), {spared.count}), what + ", the same bits");
+    };
+    for (const int spared : {0, 1, 16, 1000}) check({spared}, std::to_string(spared) + " multiprocessors spared");
+    beside_given_multiprocessors(q(), n > 1000, check);
+    double worst = 0;
+    for (std::int64_t e = 0; e < plain.size(); ++e) worst = larger(worst, std::abs(ours[e] - plain[e]));
+    EXPECT_LE(worst, 3 * double(m) * eps<double>);
+  }
+}
+
+/// A NaN or an infinity makes its row or column of W NaN or infinite, and nothing else.
+TEST_P(Overlapped, InfinitiesAndNaNInProjections) {
+  if (type() != Type::double_complex) GTEST_SKIP() << "skipped: real numbers have one product";
+  using T = std::complex<double>;
+  const std::int64_t m = 150, n = 120, k = 70;
+  for (const double bad : {infinity<double>, -infinity<double>, nan<double>})
+    for (const T& number : {T(bad, 0), T(0, bad)}) {
+      Dense<T> V = random<T>(m, k, 4), C = random<T>(m, n, 5);
+      V(33, 17) = number;
+      C(131, 77) = number;
+      const Dense<T> W = projection_by_three(V, C, aligned, q());
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < k; ++i) {
+          const bool finite = i != 17 && j != 77;
+          ASSERT_EQ(std::isfinite(W(i, j).real()) && std::isfinite(W(i, j).imag()), finite) << i << ", " << j;
+        }
+    }
 }
 
 /// So many tiles that every group of warps has several, of depths whose rings go round often or hardly; with the errors of
