@@ -54,9 +54,11 @@ bool VTri_pays(std::int64_t rows, std::int64_t columns) {
 // products, which take the host longer to launch than the GPU to do.
 constexpr std::int64_t by_strips_columns = 512, by_strips_rows = 1024;
 
-// Columns of the rest from which C -= V W of complex<double> leaves a panel's cluster the multiprocessors of one: the panel's kernels,
-// each of which waited for blocks of the product to end, are sooner done, and the product takes an eighth longer.
-constexpr std::int64_t spared_least = 3000;
+// Columns of the rest from which, and up to which, its products in complex<double> leave multiprocessors to the panel, those of a cluster
+// and a few: its kernels, each of which waited for blocks of a product to end, are sooner done, and the product takes longer. Larger
+// products take longer than the panel anyway.
+constexpr std::int64_t spared_least = 2000, spared_most = 10'000;
+constexpr int spared_count = cuda::lu_panel_places + 4;
 
 }  // namespace
 
@@ -89,13 +91,12 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   panels.warm(first);
   triangles.blas();
 
-  // C -= V W of complex<double> leaves a panel's cluster the multiprocessors of one.
   cuda::Spared spared;
   if constexpr (cuda_built)
     if (spares && cuda::cluster_places(places.view().data, cuda::lu_panel_places, q)) {
       std::int32_t* const counts = places.view().data + cuda::lu_panel_places;
       cuda::fill_bytes(counts, 0, cuda::spared_counts * sizeof(std::int32_t), q.stream());
-      spared = {cuda::lu_panel_places, places.view().data, counts};
+      spared = {spared_count, places.view().data, counts};
     }
 
   const auto panel_after = [&](Range K) { return K.end < k ? panel_at(K.end, K.size()) : Range{K.end, K.end}; };
@@ -159,8 +160,8 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     // rest
     q.wait_for(ready);
     q.wait_for(has_triangle);
-    parts.leave(next.size() > 0 && rest.size() >= spared_least && panels.in_clusters(next, q) ? spared
-                                                                                              : cuda::Spared{});
+    const bool leaves = next.size() > 0 && rest.size() >= spared_least && rest.size() <= spared_most;
+    parts.leave(leaves ? spared : cuda::Spared{});
     const View<T> W_rest(W.data, K.size(), rest.size()), TW_rest(TW.data, K.size(), rest.size());
     if (rest_by_strips)
       panels.apply_panel(of_K, K, rest, true, 0, q);

@@ -62,11 +62,6 @@ class NativePanels {
       if constexpr (!std::is_same_v<Beside, std::nullptr_t>) beside(before, ready);
     }
   }
-  /// Whether panel K's strips are a cluster each, or one block.
-  bool in_clusters(Range K, const Queue& q) const {
-    if constexpr (cuda_built) return !is_tall(A_.rows - K.begin, q);
-    return false;
-  }
   /// Whether the panel is a single strip, whose T is the panel's.
   bool is_one_strip(Range K, const Queue& q) const { return strip_width(K, 0, q) == K.size(); }
   /// T of the whole panel from V^H V, once for all strips: their products with each other, taken one by one, are many short
@@ -128,7 +123,7 @@ class NativePanels {
   }
   /// Whether a strip of `rows` rows is qr_panel_tall's; also where a cluster's registers hold too few columns.
   static bool is_tall(std::int64_t rows, const Queue& q) {
-    constexpr std::int64_t too_few = 8;
+    constexpr std::int64_t too_few = std::is_same_v<T, std::complex<double>> ? 16 : 8;
     return rows > cluster_rows || cuda::qr_panel_width<T>(rows, q) <= too_few;
   }
   /// Columns of panel K's strip after `done` columns.
