@@ -33,7 +33,8 @@
 //   column(half)                       its columns among eight, for half 0 and 1; its pair of a box is lane / 4
 //   take(box, j, half, x), clear()     the sums for the pair in columns j of eight begin with x
 //   load(stage)                        the operands that are multiplied first in a stage of the ring
-//   multiply(piece, here, next, there) the products of a piece, in stage `here`; operands of the next one, if there() is true
+//   multiply(piece, here, next, there) the products of a piece, in stage `here`; after there() loads the operands of the next one, in
+//                                      stage `next`, which after the last one is `here`: without a condition, which would cost more
 //   result(box, j, half)               the sums for that pair
 #pragma once
 
@@ -207,11 +208,10 @@ __device__ void multiply(const Update& g, const Ring& ring, const unsigned char*
 #pragma unroll 1
     for (int k = 0; k < g.pieces; ++k) {
       const int here = stage;
+      const bool more = k + 1 < g.pieces;
       if (++stage == Product::stages) stage = 0, parity ^= 1;
-      p.multiply(k, here, stage, [&] {
-        if (k + 1 == g.pieces) return false;
-        barrier_wait(ring.filled + 8 * stage, parity);
-        return true;
+      p.multiply(k, here, more ? stage : here, [&] {
+        if (more) barrier_wait(ring.filled + 8 * stage, parity);
       });
       // the products are the whole warp's, so that all lanes have what they multiplied
       if (lane < blocks_beside) barrier_arrive_at(ring.empty + 8 * here, lane);
@@ -266,7 +266,8 @@ class ProductByHalves {
         } else if (half == 0) {
           load_B(1, here, 1);
           self().load_A(0, here, 1, 0);
-        } else if (there()) {
+        } else {
+          there();
           load(next);
         }
         self().multiply_box(box, half);
