@@ -144,7 +144,7 @@ class ProductsByParts {
   template <class T>
   void project(View<T> V, View<T> C, View<T> W, Queue& q) const {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      updates_by_three_ && cuda::gemm_3m_overlapped_possible(C, q) && cuda::gemm_3m_overlapped_possible(W, q)
+      projects_&& cuda::gemm_3m_overlapped_possible(C, q) && cuda::gemm_3m_overlapped_possible(W, q)
           ? cuda::project_3m(V, C, W, workspace_, q, spared_)
           : cuda::gemm_3m(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), W, q);
     else if constexpr (cuda_built && std::is_same_v<T, double>)
@@ -185,19 +185,27 @@ class ProductsByParts {
   /// By three real products, and where V is wide and there is memory for it, by gemm_residues.
   static ProductsByParts for_complex_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k,
                                                 Queue& q, std::int64_t residues_least) {
-    const std::size_t of_three =
-        std::max(cuda::gemm_3m_overlapped_workspace(rows, cols, k), cuda::project_3m_workspace(rows, k, cols));
+    const std::size_t of_updates = cuda::gemm_3m_overlapped_workspace(rows, cols, k);
+    const std::size_t of_three = std::max(of_updates, cuda::project_3m_workspace(rows, k, cols));
     if (k >= residues_least_width && std::min(rows - k, cols) >= residues_least_reflected && cols >= residues_least &&
         residues_usable(math, q))
       try {
         const std::size_t of_residues = cuda::gemm_residues_workspace<std::complex<double>>(rows, cols, k);
         ProductsByParts parts(q.workspace(std::max(of_three, of_residues)), true, true);
         parts.residues_least_ = residues_least;
+        parts.projects_ = true;
         return parts;
       } catch (const Error& error) {
         if (error.status() != Status::out_of_memory) throw;  // three products will do
       }
-    return ProductsByParts(q.workspace(of_three), true, true);
+    try {
+      ProductsByParts parts(q.workspace(of_three), true, true);
+      parts.projects_ = true;
+      return parts;
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory || of_three == of_updates) throw;  // cuBLAS's V^H C will do
+    }
+    return ProductsByParts(q.workspace(of_updates), true, true);
   }
   template <class T>
   static bool pays(Math math, std::int64_t rows, std::int64_t cols, const Queue& q) {
@@ -220,6 +228,7 @@ class ProductsByParts {
   cuda::Spared spared_ = {};
   bool by_three_ = false;          // V^H C
   bool updates_by_three_ = false;  // in that workspace
+  bool projects_ = false;          // V^H C in that workspace, too
   bool low_low_ = true;            // as in gemm_by_parts
   std::int64_t residues_least_ = INT64_MAX;  // C's columns
 };

@@ -55,9 +55,9 @@ bool VTri_pays(std::int64_t rows, std::int64_t columns) {
 constexpr std::int64_t by_strips_columns = 512, by_strips_rows = 1024;
 
 // Columns of the rest from which, and up to which, its products in complex<double> leave multiprocessors to the panel, those of a cluster
-// and a few: its kernels, each of which waited for blocks of a product to end, are sooner done, and the product takes longer. Larger
-// products take longer than the panel anyway.
-constexpr std::int64_t spared_least = 2000, spared_most = 10'000;
+// and a few, if it needs no more at once: its kernels, each of which waited for blocks of a product to end, are sooner done, and the
+// product takes longer. Larger products take longer than the panel anyway.
+constexpr std::int64_t spared_least = by_three_least, spared_most = 10'000;
 constexpr int spared_count = cuda::lu_panel_places + 4;
 
 }  // namespace
@@ -160,7 +160,8 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
     // rest
     q.wait_for(ready);
     q.wait_for(has_triangle);
-    const bool leaves = next.size() > 0 && rest.size() >= spared_least && rest.size() <= spared_most;
+    const bool leaves = next.size() > 0 && rest.size() >= spared_least && rest.size() <= spared_most &&
+                        panels.fits_beside(next, spared_count, q);
     parts.leave(leaves ? spared : cuda::Spared{});
     const View<T> W_rest(W.data, K.size(), rest.size()), TW_rest(TW.data, K.size(), rest.size());
     if (rest_by_strips)

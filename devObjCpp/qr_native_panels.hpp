@@ -62,6 +62,12 @@ class NativePanels {
       if constexpr (!std::is_same_v<Beside, std::nullptr_t>) beside(before, ready);
     }
   }
+  /// Whether panel K's kernels need no more than so many multiprocessors at once.
+  bool fits_beside(Range K, int multiprocessors, const Queue& q) const {
+    const std::int64_t rows = A_.rows - K.begin;
+    if constexpr (cuda_built) return !is_tall(rows, q) || rows <= multiprocessors * cuda::qr_panel_tall_rows_beside;
+    return false;
+  }
   /// Whether the panel is a single strip, whose T is the panel's.
   bool is_one_strip(Range K, const Queue& q) const { return strip_width(K, 0, q) == K.size(); }
   /// T of the whole panel from V^H V, once for all strips: their products with each other, taken one by one, are many short
@@ -109,7 +115,7 @@ class NativePanels {
 
  private:
   /// Strips of more rows are qr_panel_tall's: the registers of a cluster hold few columns of so many rows.
-  static constexpr std::int64_t cluster_rows = 8192;
+  static constexpr std::int64_t cluster_rows = std::is_same_v<T, std::complex<double>> ? 4096 : 8192;
 
   /// Columns of a group.
   static constexpr std::int64_t group = larft_max;
@@ -123,7 +129,7 @@ class NativePanels {
   }
   /// Whether a strip of `rows` rows is qr_panel_tall's; also where a cluster's registers hold too few columns.
   static bool is_tall(std::int64_t rows, const Queue& q) {
-    constexpr std::int64_t too_few = std::is_same_v<T, std::complex<double>> ? 16 : 8;
+    constexpr std::int64_t too_few = 8;
     return rows > cluster_rows || cuda::qr_panel_width<T>(rows, q) <= too_few;
   }
   /// Columns of panel K's strip after `done` columns.

@@ -328,7 +328,8 @@ void gemm_3m_overlapped(int alpha, View<std::complex<double>> A, View<std::compl
 
 /// W = V^H C for complex matrices by three real products in a kernel of that kind, where gemm_3m_overlapped is possible for C and W:
 /// for long sums, in which C is read as it lies. `workspace` holds project_3m_workspace bytes for V's rows and columns and C's columns,
-/// which do not fall with any of the three. (project_3m)
+/// which do not fall with any of the three. Its last bits depend on the multiprocessors; a result that would be infinite may be NaN.
+/// (project_3m)
 std::size_t project_3m_workspace(std::int64_t rows, std::int64_t columns, std::int64_t cols);
 void project_3m(View<std::complex<double>> V, View<std::complex<double>> C, View<std::complex<double>> W, void* workspace,
                 Queue& q, Spared spared = {});

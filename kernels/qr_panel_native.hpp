@@ -42,6 +42,9 @@ template <class T>
 void qr_panel_tall(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q, bool by_columns = false);
 template <class T>
 inline constexpr std::int64_t qr_panel_tall_width = sizeof(T) == 16 ? 32 : 64;
+/// Rows for each multiprocessor that qr_panel_tall has to find free at once, up to all of them: a panel of more rows than those have
+/// that other kernels leave waits for these to end.
+inline constexpr std::int64_t qr_panel_tall_rows_beside = 512;
 
 /// C = Q^H C for the reflector Q = I - V Tri V^H of a strip (V m x w with its ones and zeros written out, Tri w x w, C m x n), in
 /// one kernel. Capturable. Bitwise the same from run to run.

@@ -372,7 +372,7 @@ bool usable(int device) {
   return usable;
 }
 
-/// C += alpha A B, of whose depth every number of C gets `depth` products.
+/// C += alpha A B, or C = A B, of whose depth every number of C gets `depth` products.
 template <class Product>
 void launch(const char* routine, int alpha, const typename Product::Operands& operands, std::int64_t pieces,
             std::int64_t depth, View<double> C, Queue& q, Spared spared) {

@@ -190,7 +190,7 @@ void qr_panel_tall(View<T> A, View<T> tau, View<T> V, View<T> Tri, Queue& q, boo
   attribute.val.cooperative = 1;
   // Few blocks, if the panel is not very tall: they must find room beside the update.
   config.gridDim =
-      dim3(static_cast<unsigned>(std::min<std::int64_t>(ceil_div(m, 2 * tall::column_threads), processors)));
+      dim3(static_cast<unsigned>(std::min<std::int64_t>(ceil_div(m, qr_panel_tall_rows_beside), processors)));
   config.blockDim = dim3(tall::column_threads);
   config.dynamicSmemBytes = bytes;
   config.stream = stream;

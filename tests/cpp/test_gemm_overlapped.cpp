@@ -268,8 +268,10 @@ TEST_P(Overlapped, ProjectionsByThreeProducts) {
                          {48, 95, 129},
                          {49, 200, 20},
                          {700, 333, 65},
-                         {1030, 150, 300}})
+                         {1030, 150, 300},   // in two parts
+                         {130, 6300, 512}})  // too many tiles for parts
     for (const Lie& lie : {aligned, odd_aligned, none_aligned}) {
+      if (n > 6000 && lie.odd_ld) continue;  // which takes long on the host
       SCOPED_TRACE(shape_name(m, n) + ", " + std::to_string(k) + " columns of V, " + std::to_string(lie.above) +
                    " rows above");
       const Dense<T> V = random<T>(m, k, 1), C = random<T>(m, n, 2);
@@ -313,19 +315,36 @@ TEST_P(Overlapped, LongProjectionsByThreeProducts) {
 TEST_P(Overlapped, InfinitiesAndNaNInProjections) {
   if (type() != Type::double_complex) GTEST_SKIP() << "skipped: real numbers have one product";
   using T = std::complex<double>;
-  const std::int64_t m = 150, n = 120, k = 70;
-  for (const double bad : {infinity<double>, -infinity<double>, nan<double>})
-    for (const T& number : {T(bad, 0), T(0, bad)}) {
-      Dense<T> V = random<T>(m, k, 4), C = random<T>(m, n, 5);
-      V(33, 17) = number;
-      C(131, 77) = number;
-      const Dense<T> W = projection_by_three(V, C, aligned, q());
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t i = 0; i < k; ++i) {
-          const bool finite = i != 17 && j != 77;
-          ASSERT_EQ(std::isfinite(W(i, j).real()) && std::isfinite(W(i, j).imag()), finite) << i << ", " << j;
+  const std::int64_t n = 120, k = 70;
+  for (const std::int64_t m : {150, 1030})  // in one part, and in two
+    for (const double bad : {infinity<double>, -infinity<double>, nan<double>})
+      for (const T& number : {T(bad, 0), T(0, bad)}) {
+        Dense<T> V = random<T>(m, k, 4), C = random<T>(m, n, 5);
+        V(33, 17) = number;
+        C(m - 1, 77) = number;
+        const Dense<T> W = projection_by_three(V, C, aligned, q());
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < k; ++i) {
+            const bool finite = i != 17 && j != 77;
+            ASSERT_EQ(std::isfinite(W(i, j).real()) && std::isfinite(W(i, j).imag()), finite) << i << ", " << j;
+          }
+      }
+}
+
+TEST(Projection, WorkspaceDoesNotFallWithSizes) {
+  if constexpr (cuda_built) {
+    const std::array<std::int64_t, 9> sizes{1, 8, 63, 64, 65, 511, 4097, 12193, 50000};
+    for (const std::int64_t rows : sizes)
+      for (const std::int64_t columns : sizes)
+        for (const std::int64_t cols : sizes) {
+          const std::size_t bytes = cuda::project_3m_workspace(rows, columns, cols);
+          EXPECT_GE(cuda::project_3m_workspace(rows + 1, columns, cols), bytes);
+          EXPECT_GE(cuda::project_3m_workspace(rows, columns + 1, cols), bytes);
+          EXPECT_GE(cuda::project_3m_workspace(rows, columns, cols + 1), bytes);
         }
-    }
+  } else {
+    GTEST_SKIP() << "skipped: the library was built without CUDA";
+  }
 }
 
 /// So many tiles that every group of warps has several, of depths whose rings go round often or hardly; with the errors of
