@@ -1,7 +1,7 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
 // ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and these by three real products
-// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C project_3m.cu or gemm_3m.cu) or by remainders of integers (gemm_residues.cu), and real ones that
-// are not aligned as two that are (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays
+// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C project_3m.cu or gemm_3m.cu) or by remainders of integers (gemm_residues.cu), and real
+// ones that are not aligned as two that are (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays
 // accurate. Everywhere else a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
 
@@ -143,12 +143,13 @@ class ProductsByParts {
   /// W = V^H C
   template <class T>
   void project(View<T> V, View<T> C, View<T> W, Queue& q) const {
-    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      projects_&& cuda::gemm_3m_overlapped_possible(C, q) && cuda::gemm_3m_overlapped_possible(W, q)
-          ? cuda::project_3m(V, C, W, workspace_, q, spared_)
-          : cuda::gemm_3m(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), W, q);
-    else if constexpr (cuda_built && std::is_same_v<T, double>)
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>) {
+      if (projects_by_three_ && cuda::gemm_3m_overlapped_possible(C, q) && cuda::gemm_3m_overlapped_possible(W, q))
+        return cuda::project_3m(V, C, W, workspace_, q, spared_);
+      cuda::gemm_3m(Op::ConjTrans, Op::NoTrans, T(1), V, C, T(0), W, q);
+    } else if constexpr (cuda_built && std::is_same_v<T, double>) {
       cuda::project_unaligned(V, C, W, workspace_, q);
+    }
   }
 
   /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
@@ -193,14 +194,14 @@ class ProductsByParts {
         const std::size_t of_residues = cuda::gemm_residues_workspace<std::complex<double>>(rows, cols, k);
         ProductsByParts parts(q.workspace(std::max(of_three, of_residues)), true, true);
         parts.residues_least_ = residues_least;
-        parts.projects_ = true;
+        parts.projects_by_three_ = true;
         return parts;
       } catch (const Error& error) {
         if (error.status() != Status::out_of_memory) throw;  // three products will do
       }
     try {
       ProductsByParts parts(q.workspace(of_three), true, true);
-      parts.projects_ = true;
+      parts.projects_by_three_ = true;
       return parts;
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory || of_three == of_updates) throw;  // cuBLAS's V^H C will do
@@ -226,9 +227,9 @@ class ProductsByParts {
   }
   void* workspace_ = nullptr;
   cuda::Spared spared_ = {};
-  bool by_three_ = false;          // V^H C
-  bool updates_by_three_ = false;  // in that workspace
-  bool projects_ = false;          // V^H C in that workspace, too
+  bool by_three_ = false;           // V^H C
+  bool updates_by_three_ = false;   // in that workspace
+  bool projects_by_three_ = false;  // V^H C in that workspace, too
   bool low_low_ = true;            // as in gemm_by_parts
   std::int64_t residues_least_ = INT64_MAX;  // C's columns
 };
