@@ -146,7 +146,7 @@ class LuNativeProducts {
                           const cuda::FirstPart& first, const cuda::DisplacedRows<T>& displaced) const {
     const std::int64_t side = std::min(C.rows, C.cols), depth = A.cols;
     stays = stays && of_rest;
-    const cuda::Spared spared = stays ? spared_ : cuda::Spared{};
+    const cuda::Spared spared = stays ? spared_beside(C, depth) : cuda::Spared{};
     if constexpr (!single)
       if (of_rest && residues_ && by_residues(C, depth))
         return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared, first);
@@ -178,11 +178,25 @@ class LuNativeProducts {
   /// Multiprocessors for what is between two panels, where products have time: in single precision, unless the matrix is wide, and in
   /// double precision of tall matrices, and of real ones that are not large.
   int more_multiprocessors() const {
-    constexpr std::int64_t tall = 2, large = 11'000;
     constexpr int few = 6;
     if constexpr (std::is_same_v<T, float>) return A_.rows >= A_.cols ? panel_multiprocessors : 0;
-    if (single) return 0;
-    return A_.rows >= tall * A_.cols || (!is_complex<T> && A_.rows * A_.cols <= large * large) ? few : 0;
+    return panels_decide() ? few : 0;
+  }
+  bool panels_decide() const {
+    constexpr std::int64_t tall = 2, large = 11'000;
+    if (single) return false;
+    return A_.rows >= tall * A_.cols || (!is_complex<T> && A_.rows * A_.cols <= large * large);
+  }
+  /// What the product of this depth that updates C leaves: in double precision, of matrices of some size, more where little is left and
+  /// the panels take longer than it does; but not behind narrow blocks, whose products take as long as C's way to memory and back.
+  cuda::Spared spared_beside(View<T> C, std::int64_t depth) const {
+    constexpr std::int64_t least_order = 8200, most_left = 7000, least_depth = 256;
+    constexpr int many = 17;
+    cuda::Spared spared = spared_;
+    if (std::is_same_v<T, double> && panels_decide() && A_.rows * A_.cols >= least_order * least_order &&
+        C.rows * C.cols <= most_left * most_left && depth >= least_depth)
+      spared.count = panel_multiprocessors + many;
+    return spared;
   }
 
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
