@@ -28,6 +28,8 @@ inline constexpr std::int64_t as_real_least = 2048;
 inline constexpr std::int64_t as_real_least_reflected = 6000;
 /// Rows and columns from which a matrix of complex<double> is updated faster by three real products, and from which V^H C is.
 inline constexpr std::int64_t by_three_least = 2048;
+/// Rows, columns and depth from which any product of complex<double> is faster by three real ones: cuBLAS's (gemm_3m).
+inline constexpr std::int64_t three_products_least = 32;
 /// Rows and columns from which a matrix of double precision that is not aligned is updated faster as two that are.
 inline constexpr std::int64_t unaligned_least = 3072;
 /// Rows and columns, and columns of V, from which a matrix of complex<double> is updated faster by gemm_residues; columns from which one is
@@ -39,6 +41,11 @@ inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
 /// Whether products are to be as BLAS's.
 inline bool strict_math(Math option) {
   return option == Math::strict || math_in_use() == Math::strict;
+}
+
+/// Whether the update of C by a product of this depth is faster by three real ones.
+inline bool three_products_pay(std::int64_t depth, View<std::complex<double>> C) {
+  return std::min({C.rows, C.cols, depth}) >= three_products_least;
 }
 
 /// Whether products may be by gemm_residues.
@@ -76,6 +83,11 @@ class ProductsByParts {
         return parts;
       }
     return ProductsByParts(nullptr, by_three);
+  }
+  /// For block reflectors of narrow matrices: no more than `multiply`.
+  template <class T>
+  static ProductsByParts for_narrow_reflectors(Math math, const Queue& q) {
+    return ProductsByParts(nullptr, std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math));
   }
   /// For the update of up to rows x cols by products of depth k, in an LU whose solutions are refined.
   template <class T>
@@ -139,6 +151,14 @@ class ProductsByParts {
     if (std::is_same_v<T, double>) return cuda_built && updates(C);
     return cuda_built && std::is_same_v<T, std::complex<double>> && by_three_ &&
            std::min(C.rows, C.cols) >= by_three_least;
+  }
+  /// C = alpha op(A) op(B) + beta C, where none of the others is: in complex<double> by three real products, or as BLAS does it.
+  template <class T>
+  void multiply(Op opA, Op opB, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q) const {
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+      if (by_three_ && three_products_pay(opA == Op::NoTrans ? A.cols : A.rows, C))
+        return cuda::gemm_3m(opA, opB, alpha, A, B, beta, C, q);
+    gemm(opA, opB, alpha, A, B, beta, C, q);
   }
   /// W = V^H C
   template <class T>
@@ -227,7 +247,7 @@ class ProductsByParts {
   }
   void* workspace_ = nullptr;
   cuda::Spared spared_ = {};
-  bool by_three_ = false;           // V^H C
+  bool by_three_ = false;           // V^H C, and multiply
   bool updates_by_three_ = false;   // in that workspace
   bool projects_by_three_ = false;  // V^H C in that workspace, too
   bool low_low_ = true;            // as in gemm_by_parts

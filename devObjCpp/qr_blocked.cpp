@@ -87,7 +87,7 @@ class Panels {
         rotations_.emplace(A.rows, q);
         room_ = Matrix<T>(width, nb, q);
       } else if (q.on_cuda() && !banded) {
-        native_.emplace(A, tau, nb, q);
+        native_.emplace(A, tau, nb, Math::strict, q);
       }
     }
   }

@@ -79,7 +79,7 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
 
   // All memory first: when there is none, A is as it was.
   const std::int64_t most_rest = std::min(n, VTri_most<T>);
-  NativePanels<T> panels(A, tau, nb, q,
+  NativePanels<T> panels(A, tau, nb, options.math, q,
                          VTri_pays<T>(most_rest + m - n, most_rest));  // in no step, where not in that one
   Matrix<T> W(nb, n, q), TW(nb, n, q);
   auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q, A);

@@ -24,8 +24,13 @@ namespace devobj {
 template <class T>
 class NativePanels {
  public:
-  NativePanels(View<T> A, View<T> tau, std::int64_t nb, Queue& q, bool with_VTri = false)
-      : A_(A), tau_(tau), gram_(nb, nb, q), W_(nb, nb, q), TW_(nb, nb, q) {
+  NativePanels(View<T> A, View<T> tau, std::int64_t nb, Math math, Queue& q, bool with_VTri = false)
+      : A_(A),
+        tau_(tau),
+        gram_(nb, nb, q),
+        W_(nb, nb, q),
+        TW_(nb, nb, q),
+        parts_(ProductsByParts::for_narrow_reflectors<T>(math, q)) {
     for (int i = 0; i < 2; ++i) {
       V_[i] = Matrix<T>(cuda::aligned_ld(A.rows), nb, q);
       Tri_[i] = Matrix<T>(nb, nb, q);
@@ -81,7 +86,7 @@ class NativePanels {
   /// V T of the whole panel, whose T has been made.
   View<T> make_VTri(int turn, Range K, Queue& q) {
     const View<T> VTri = of_panel(VTri_[turn], K.begin, K.size());
-    times_triangle(V(turn, K.begin, K.size()), Op::NoTrans, Tri(turn, K.size()), VTri, q);
+    times_triangle(V(turn, K.begin, K.size()), Op::NoTrans, Tri(turn, K.size()), VTri, q, parts_);
     return VTri;
   }
   /// Whether apply_panel takes the strips' reflectors one after the other, so that it does not need T of the whole panel.
@@ -188,10 +193,11 @@ class NativePanels {
     if (C.cols == 0) return;
     if constexpr (cuda_built)
       if (in_one_kernel(V.rows, V.cols, C.cols, q)) return cuda::qr_reflect_strip(V, Tri, C, q);
-    reflect_left(adjoint<T>, V, Tri, C, View<T>(W_.data, V.cols, C.cols), View<T>(TW_.data, V.cols, C.cols), q);
+    reflect_left(adjoint<T>, V, Tri, C, View<T>(W_.data, V.cols, C.cols), View<T>(TW_.data, V.cols, C.cols), q, parts_);
   }
   View<T> A_, tau_;
   Matrix<T> V_[2], VTri_[2], Tri_[2], strips_[2], gram_, W_, TW_;
+  ProductsByParts parts_;
 };
 
 }  // namespace devobj

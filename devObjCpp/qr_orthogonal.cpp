@@ -61,7 +61,8 @@ BlockReflectors<T>::Reflector::Reflector(std::int64_t m, std::int64_t nb, bool w
 
 /// op: that of T, in V op(T)
 template <class T>
-void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, bool with_VTri, Op op, Queue& q) {
+void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, bool with_VTri, Op op, const ProductsByParts& parts,
+                                         Queue& q) {
   V = View<T>(V_.data, A.rows, A.cols, cuda::aligned_ld(A.rows));
   Tri = View<T>(tri_.data, A.cols, A.cols);
   View<T> G(gram_.data, A.cols, A.cols);
@@ -72,7 +73,7 @@ void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, bool with_VTri,
   triangle_of_vectors(V, tau, G, Tri, q, in_parts ? 2 : 1);
   if (!with_VTri) return;
   VTri = View<T>(VTri_.data, V.rows, V.cols, V.ld);
-  times_triangle(V, op, Tri, VTri, q);
+  times_triangle(V, op, Tri, VTri, q, parts);
 }
 
 template <class T>
@@ -84,14 +85,14 @@ void BlockReflectors<T>::for_each(Op op, std::int64_t count, Vectors vectors, Fa
   const Op of_T = (side_ == Side::Left) == (op == Op::NoTrans) ? adjoint<T> : Op::NoTrans;
   std::optional<SideQueue> side;
   if (count > 1) side.emplace(q_, true);
-  two_[0].load(vectors(0), factors(0), with_VTri_, of_T, q_);
+  two_[0].load(vectors(0), factors(0), with_VTri_, of_T, parts_, q_);
   for (std::int64_t i = 0; i < count; ++i) {
     Event next_ready;
     if (i + 1 < count) {
       // its memory was that of i - 1, which the queue has been given before
       Queue& beside = *side;
       beside.wait_for(q_.record(false));
-      two_[(i + 1) % 2].load(vectors(i + 1), factors(i + 1), with_VTri_, of_T, beside);
+      two_[(i + 1) % 2].load(vectors(i + 1), factors(i + 1), with_VTri_, of_T, parts_, beside);
       next_ready = beside.record(false);
     }
     now_ = &two_[i % 2];

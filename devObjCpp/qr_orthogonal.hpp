@@ -52,7 +52,7 @@ template <class T> class BlockReflectors {
     Matrix<T> V_, VTri_, gram_, tri_;
     View<T> V, VTri, Tri;
     Reflector(std::int64_t m, std::int64_t nb, bool with_VTri, Queue& q);
-    void load(View<T> A, View<T> tau, bool with_VTri, Op op, Queue& q);
+    void load(View<T> A, View<T> tau, bool with_VTri, Op op, const ProductsByParts& parts, Queue& q);
   };
   Side side_;
   bool with_VTri_;

@@ -18,7 +18,7 @@ namespace devobj {
 template <class T>
 void project_left(View<T> V, View<T> C, View<T> W, Queue& q, const ProductsByParts& parts = {}) {
   if (parts.projects_whole(C)) return parts.project(V, C, W, q);
-  if (!parts.projects(V, C)) return gemm(adjoint<T>, Op::NoTrans, T(1), V, C, T(0), W, q);
+  if (!parts.projects(V, C)) return parts.multiply(adjoint<T>, Op::NoTrans, T(1), V, C, T(0), W, q);
   laset(Uplo::General, T(0), T(0), W, q);
   parts.add(adjoint<T>, Op::NoTrans, 1, V, C, W, Side::Right, q);
 }
@@ -29,17 +29,17 @@ void subtract_left(View<T> V, View<T> W, View<T> C, Queue& q, const ProductsByPa
   if (op == Op::NoTrans && parts.updates_by_residues(V, C)) {
     // V's triangle by itself: there is little in its first rows, for which gemm_residues is slow
     const Range k{0, V.cols}, below{V.cols, V.rows}, columns{0, C.cols};
-    gemm(Op::NoTrans, Op::NoTrans, T(-1), V(k, k), W, T(1), C(k, columns), q);
+    parts.multiply(Op::NoTrans, Op::NoTrans, T(-1), V(k, k), W, T(1), C(k, columns), q);
     return parts.subtract_by_residues(V(below, k), W, C(below, columns), q);
   }
-  if (!parts.updates(C)) return gemm(Op::NoTrans, op, T(-1), V, W, T(1), C, q);
+  if (!parts.updates(C)) return parts.multiply(Op::NoTrans, op, T(-1), V, W, T(1), C, q);
   parts.add(Op::NoTrans, op, -1, V, W, C, Side::Right, q);
 }
 
 /// W = C V
 template <class T>
 void project_right(View<T> C, View<T> V, View<T> W, Queue& q, const ProductsByParts& parts = {}) {
-  if (is_complex<T> || !parts.projects(V, C)) return gemm(Op::NoTrans, Op::NoTrans, T(1), C, V, T(0), W, q);
+  if (is_complex<T> || !parts.projects(V, C)) return parts.multiply(Op::NoTrans, Op::NoTrans, T(1), C, V, T(0), W, q);
   laset(Uplo::General, T(0), T(0), W, q);
   parts.add(Op::NoTrans, Op::NoTrans, 1, C, V, W, Side::Left, q);
 }
@@ -47,7 +47,7 @@ void project_right(View<T> C, View<T> V, View<T> W, Queue& q, const ProductsByPa
 /// C -= W V^H
 template <class T>
 void subtract_right(View<T> W, View<T> V, View<T> C, Queue& q, const ProductsByParts& parts = {}) {
-  if (is_complex<T> || !parts.updates(C)) return gemm(Op::NoTrans, adjoint<T>, T(-1), W, V, T(1), C, q);
+  if (is_complex<T> || !parts.updates(C)) return parts.multiply(Op::NoTrans, adjoint<T>, T(-1), W, V, T(1), C, q);
   parts.add(Op::NoTrans, Op::Trans, -1, W, V, C, Side::Left, q);
 }
 
@@ -63,24 +63,24 @@ bool adjoint_pays(View<T> V, View<T> C, const Queue& q, const ProductsByParts& p
 /// Wt = C^H V, where that pays.
 template <class T>
 void project_adjoint(View<T> V, View<T> C, View<T> Wt, Queue& q, const ProductsByParts& parts) {
-  if (is_complex<T> || !parts.projects(V, C)) return gemm(adjoint<T>, Op::NoTrans, T(1), C, V, T(0), Wt, q);
+  if (is_complex<T> || !parts.projects(V, C)) return parts.multiply(adjoint<T>, Op::NoTrans, T(1), C, V, T(0), Wt, q);
   laset(Uplo::General, T(0), T(0), Wt, q);
   parts.add(Op::Trans, Op::NoTrans, 1, C, V, Wt, Side::Left, q);
 }
 
 /// TW = op(Tri) opW(W), Tri upper triangular: of wide ones by halves, which leaves out a quarter, zeros below the diagonal.
 template <class T>
-void multiply_triangle(Op op, View<T> Tri, Op opW, View<T> W, View<T> TW, Queue& q) {
+void multiply_triangle(Op op, View<T> Tri, Op opW, View<T> W, View<T> TW, Queue& q, const ProductsByParts& parts = {}) {
   constexpr std::int64_t least = 512;
   const std::int64_t k = Tri.rows, half = k / 2;
-  if (k < least || !q.on_cuda()) return gemm(op, opW, T(1), Tri, W, T(0), TW, q);
+  if (k < least || !q.on_cuda()) return parts.multiply(op, opW, T(1), Tri, W, T(0), TW, q);
   const Range all{0, k}, first{0, half}, second{half, k}, columns{0, TW.cols};
   const bool upper = op == Op::NoTrans;
   const Range part = upper ? second : first,
               whole = upper ? first : second;  // of TW's rows: from as many of W's, and from all
   const auto of_W = [&](Range rows) { return opW == Op::NoTrans ? W(rows, columns) : W(columns, rows); };
-  gemm(op, opW, T(1), upper ? Tri(whole, all) : Tri(all, whole), W, T(0), TW(whole, columns), q);
-  gemm(op, opW, T(1), Tri(part, part), of_W(part), T(0), TW(part, columns), q);
+  parts.multiply(op, opW, T(1), upper ? Tri(whole, all) : Tri(all, whole), W, T(0), TW(whole, columns), q);
+  parts.multiply(op, opW, T(1), Tri(part, part), of_W(part), T(0), TW(part, columns), q);
 }
 
 /// TW = op(Tri) V^H C. V is m x k with its ones and zeros written out, Tri k x k, C m x n; W is k x n workspace.
@@ -90,10 +90,10 @@ void times_projection_left(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, 
   if (W.ld == W.rows && adjoint_pays(V, C, q, parts)) {
     const View<T> Wt(W.data, C.cols, V.cols);  // in W's memory
     project_adjoint(V, C, Wt, q, parts);
-    return multiply_triangle(op, Tri, adjoint<T>, Wt, TW, q);
+    return multiply_triangle(op, Tri, adjoint<T>, Wt, TW, q, parts);
   }
   project_left(V, C, W, q, parts);
-  multiply_triangle(op, Tri, Op::NoTrans, W, TW, q);
+  multiply_triangle(op, Tri, Op::NoTrans, W, TW, q, parts);
 }
 
 /// C -= V op(Tri) (V^H C), that is C = op(I - V Tri V^H) C, in three products; shapes as above, TW is workspace too. Does not
@@ -110,7 +110,7 @@ template <class T>
 void reflect_right(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> TW, Queue& q,
                    const ProductsByParts& parts = {}) {
   project_right(C, V, W, q, parts);
-  gemm(Op::NoTrans, op, T(1), W, Tri, T(0), TW, q);
+  parts.multiply(Op::NoTrans, op, T(1), W, Tri, T(0), TW, q);
   subtract_right(TW, V, C, q, parts);
 }
 
@@ -121,16 +121,16 @@ void reflect_right(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> 
 
 /// VTri = V op(Tri), Tri upper triangular: of wide ones by halves, as in multiply_triangle.
 template <class T>
-void times_triangle(View<T> V, Op op, View<T> Tri, View<T> VTri, Queue& q) {
+void times_triangle(View<T> V, Op op, View<T> Tri, View<T> VTri, Queue& q, const ProductsByParts& parts = {}) {
   constexpr std::int64_t least = 512;
   const std::int64_t k = Tri.rows, half = k / 2;
-  if (k < least || !q.on_cuda()) return gemm(Op::NoTrans, op, T(1), V, Tri, T(0), VTri, q);
+  if (k < least || !q.on_cuda()) return parts.multiply(Op::NoTrans, op, T(1), V, Tri, T(0), VTri, q);
   const Range all{0, k}, first{0, half}, second{half, k}, rows{0, V.rows};
   const bool upper = op == Op::NoTrans;
   const Range part = upper ? first : second,
               whole = upper ? second : first;  // of VTri's columns: from as many of V's, and from all
-  gemm(Op::NoTrans, op, T(1), V, upper ? Tri(all, whole) : Tri(whole, all), T(0), VTri(rows, whole), q);
-  gemm(Op::NoTrans, op, T(1), V(rows, part), Tri(part, part), T(0), VTri(rows, part), q);
+  parts.multiply(Op::NoTrans, op, T(1), V, upper ? Tri(all, whole) : Tri(whole, all), T(0), VTri(rows, whole), q);
+  parts.multiply(Op::NoTrans, op, T(1), V(rows, part), Tri(part, part), T(0), VTri(rows, part), q);
 }
 
 /// C = (I - V VTri^H) C. X is workspace of V.cols x C.cols elements without gaps. Does not wait.
