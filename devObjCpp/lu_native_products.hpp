@@ -17,7 +17,8 @@ namespace devobj {
 /// is left by four (gemm_complex_overlapped), and as real ones if the GPU has neither; else of double by gemm_overlapped. All others
 /// by cuBLAS. All but cuBLAS's, to which complex<double> as real belongs, can leave multiprocessors to the panels.
 /// For the updates of the rest, one behind the other: the workspace serves one product at a time. Other products in single
-/// precision, with many rows, are by gemm_three_tf32, if columns are aligned and math is not strict.
+/// precision, with many rows, are by gemm_three_tf32, if columns are aligned and math is not strict; in complex<double>, of matrices of some
+/// sizes, by three real products of cuBLAS's (three_within_blocks).
 template <class T>
 class LuNativeProducts {
  public:
@@ -172,7 +173,18 @@ class LuNativeProducts {
           (cuda::gemm_overlapped_aligned(A, B, C) ? side >= (of_rest ? overlapped_least_ : overlapped_least)
                                                   : of_rest && overlapped_copies_ && side >= unaligned_least))
         return cuda::gemm_overlapped(-1, A, B, C, workspace_, q, spared);
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      if (three_within_blocks() && three_products_pay(depth, C))
+        return cuda::gemm_3m(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q);
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q);
+  }
+
+  /// Whether products within blocks of complex<double> are by three real ones, too: at the sizes where they decide, for the sake of 2 %. The
+  /// residual is larger by it, there by 5 to 30 %, of smaller, larger and taller matrices by up to 80 %.
+  bool three_within_blocks() const {
+    constexpr std::int64_t least_order = 7000, most_order = 11'000;
+    const std::int64_t elements = A_.rows * A_.cols;
+    return by_three_ && least_order * least_order <= elements && elements <= most_order * most_order;
   }
 
   /// Multiprocessors for what is between two panels, where products have time: in single precision, unless the matrix is wide, and in
