@@ -179,12 +179,13 @@ class LuNativeProducts {
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q);
   }
 
-  /// Whether products within blocks of complex<double> are by three real ones, too: at the sizes where they decide, for the sake of 2 %. The
-  /// residual is larger by it, there by 5 to 30 %, of smaller, larger and taller matrices by up to 80 %.
+  /// Whether products within blocks of complex<double> are by three real ones, too: at the sizes where they decide, for the sake of 1 to 3 %.
+  /// The residual is larger by it, there by 5 to 30 %, of other sizes by up to 80 %, and with rows and columns of very different sizes more.
   bool three_within_blocks() const {
-    constexpr std::int64_t least_order = 7000, most_order = 11'000;
+    constexpr std::int64_t least_order = 7000, most_order = 11'000, longest = 12'000;
     const std::int64_t elements = A_.rows * A_.cols;
-    return by_three_ && least_order * least_order <= elements && elements <= most_order * most_order;
+    return by_three_ && least_order * least_order <= elements && elements <= most_order * most_order &&
+           std::max(A_.rows, A_.cols) <= longest;
   }
 
   /// Multiprocessors for what is between two panels, where products have time: in single precision, unless the matrix is wide, and in
@@ -199,14 +200,14 @@ class LuNativeProducts {
     if (single) return false;
     return A_.rows >= tall * A_.cols || (!is_complex<T> && A_.rows * A_.cols <= large * large);
   }
-  /// What the product of this depth that updates C leaves: in double precision, of matrices of some size, more where little is left and
-  /// the panels take longer than it does; but not behind narrow blocks, whose products take as long as C's way to memory and back.
+  /// What the product of this depth that updates C leaves: in double precision, of matrices of some size, more where C is small and the
+  /// panels take longer than it does; but not behind narrow blocks, whose products take as long as C's way to memory and back.
   cuda::Spared spared_beside(View<T> C, std::int64_t depth) const {
-    constexpr std::int64_t least_order = 8200, most_left = 7000, least_depth = 256;
+    constexpr std::int64_t least_order = 8200, most_updated = 7000, least_depth = 256;
     constexpr int many = 17;
     cuda::Spared spared = spared_;
     if (std::is_same_v<T, double> && panels_decide() && A_.rows * A_.cols >= least_order * least_order &&
-        C.rows * C.cols <= most_left * most_left && depth >= least_depth)
+        C.rows * C.cols <= most_updated * most_updated && depth >= least_depth)
       spared.count = panel_multiprocessors + many;
     return spared;
   }

@@ -1,6 +1,6 @@
 // Where algorithms multiply single precision matrices by parts on the tensor cores (kernels/cuda/gemm_by_parts.cu), complex
 // ones as real (kernels/cuda/gemm_as_real.cu), in block reflectors of double precision too, and these by three real products
-// (kernels/cuda/gemm_3m_overlapped.cu, and for V^H C project_3m.cu or gemm_3m.cu) or by remainders of integers (gemm_residues.cu), and real
+// (kernels/cuda/gemm_3m_overlapped.cu, for V^H C project_3m.cu or gemm_3m.cu, and gemm_3m.cu for small ones beside them) or by remainders of integers (gemm_residues.cu), and real
 // ones that are not aligned as two that are (kernels/cuda/gemm_overlapped.cu): the thresholds, and the products in pieces of a depth that stays
 // accurate. Everywhere else a ProductsByParts is off, and the algorithms call gemm.
 #pragma once
@@ -28,8 +28,9 @@ inline constexpr std::int64_t as_real_least = 2048;
 inline constexpr std::int64_t as_real_least_reflected = 6000;
 /// Rows and columns from which a matrix of complex<double> is updated faster by three real products, and from which V^H C is.
 inline constexpr std::int64_t by_three_least = 2048;
-/// Rows, columns and depth from which any product of complex<double> is faster by three real ones: cuBLAS's (gemm_3m).
-inline constexpr std::int64_t three_products_least = 32;
+/// Rows, columns and depth from which a product of complex<double> beside larger ones is faster by three real ones, cuBLAS's (gemm_3m); and rows of a
+/// matrix from which its block reflectors gain by that.
+inline constexpr std::int64_t three_products_least = 32, three_products_least_rows = 4000;
 /// Rows and columns from which a matrix of double precision that is not aligned is updated faster as two that are.
 inline constexpr std::int64_t unaligned_least = 3072;
 /// Rows and columns, and columns of V, from which a matrix of complex<double> is updated faster by gemm_residues; columns from which one is
@@ -65,29 +66,16 @@ class ProductsByParts {
   template <class T>
   static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q,
                                         View<T> C = {}, std::int64_t residues_least = residues_least_reflected) {
-    if constexpr (cuda_built && std::is_same_v<T, double>)
-      if (q.on_cuda() && std::min(rows, cols) >= unaligned_least && !C.empty() &&
-          !cuda::gemm_overlapped_aligned(C, C, C) && cuda::gemm_overlapped_usable(q.device()))
-        return ProductsByParts(q.workspace(cuda::gemm_overlapped_workspace(rows, cols, k)));
-    const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
-    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q))
-        return for_complex_reflectors(math, rows, cols, k, q, residues_least);
-    if constexpr (cuda_built)
-      if (pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) {
-        const std::int64_t free = std::max(rows, cols);  // V^H C, and C^H V
-        ProductsByParts parts(
-            q.workspace(std::max({bytes<T>(rows, cols, k), bytes<T>(k, free, free), bytes<T>(free, k, free)})),
-            by_three);
-        parts.low_low_ = false;  // Q keeps norms: sums do not cancel
-        return parts;
-      }
-    return ProductsByParts(nullptr, by_three);
+    ProductsByParts parts = for_large_products<T>(math, rows, cols, k, q, C, residues_least);
+    parts.multiplies_by_three_ = multiplies_by_three<T>(math, rows, q);
+    return parts;
   }
-  /// For block reflectors of narrow matrices: no more than `multiply`.
+  /// For block reflectors of so many rows, applied to few columns: no more than `multiply`.
   template <class T>
-  static ProductsByParts for_narrow_reflectors(Math math, const Queue& q) {
-    return ProductsByParts(nullptr, std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math));
+  static ProductsByParts for_narrow_reflectors(Math math, std::int64_t rows, const Queue& q) {
+    ProductsByParts parts;
+    parts.multiplies_by_three_ = multiplies_by_three<T>(math, rows, q);
+    return parts;
   }
   /// For the update of up to rows x cols by products of depth k, in an LU whose solutions are refined.
   template <class T>
@@ -156,7 +144,7 @@ class ProductsByParts {
   template <class T>
   void multiply(Op opA, Op opB, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q) const {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-      if (by_three_ && three_products_pay(opA == Op::NoTrans ? A.cols : A.rows, C))
+      if (multiplies_by_three_ && three_products_pay(opA == Op::NoTrans ? A.cols : A.rows, C))
         return cuda::gemm_3m(opA, opB, alpha, A, B, beta, C, q);
     gemm(opA, opB, alpha, A, B, beta, C, q);
   }
@@ -203,6 +191,36 @@ class ProductsByParts {
  private:
   explicit ProductsByParts(void* workspace, bool by_three = false, bool updates_by_three = false)
       : workspace_(workspace), by_three_(by_three), updates_by_three_(updates_by_three) {}
+  /// for_reflectors, but for `multiply`.
+  template <class T>
+  static ProductsByParts for_large_products(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q,
+                                            View<T> C, std::int64_t residues_least) {
+    if constexpr (cuda_built && std::is_same_v<T, double>)
+      if (q.on_cuda() && std::min(rows, cols) >= unaligned_least && !C.empty() &&
+          !cuda::gemm_overlapped_aligned(C, C, C) && cuda::gemm_overlapped_usable(q.device()))
+        return ProductsByParts(q.workspace(cuda::gemm_overlapped_workspace(rows, cols, k)));
+    const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+      if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q))
+        return for_complex_reflectors(math, rows, cols, k, q, residues_least);
+    if constexpr (cuda_built)
+      if (pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) {
+        const std::int64_t free = std::max(rows, cols);  // V^H C, and C^H V
+        ProductsByParts parts(
+            q.workspace(std::max({bytes<T>(rows, cols, k), bytes<T>(k, free, free), bytes<T>(free, k, free)})),
+            by_three);
+        parts.low_low_ = false;  // Q keeps norms: sums do not cancel
+        return parts;
+      }
+    return ProductsByParts(nullptr, by_three);
+  }
+  template <class T>
+  static bool multiplies_by_three(Math math, std::int64_t rows, const Queue& q) {
+    if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
+      return rows >= three_products_least_rows && q.on_cuda() && !strict_math(math) &&
+             cuda::gemm_3m_overlapped_possible(View<T>(), q);
+    return false;
+  }
   /// By three real products, and where V is wide and there is memory for it, by gemm_residues.
   static ProductsByParts for_complex_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k,
                                                 Queue& q, std::int64_t residues_least) {
@@ -247,7 +265,8 @@ class ProductsByParts {
   }
   void* workspace_ = nullptr;
   cuda::Spared spared_ = {};
-  bool by_three_ = false;           // V^H C, and multiply
+  bool multiplies_by_three_ = false;  // multiply
+  bool by_three_ = false;             // V^H C
   bool updates_by_three_ = false;   // in that workspace
   bool projects_by_three_ = false;  // V^H C in that workspace, too
   bool low_low_ = true;            // as in gemm_by_parts

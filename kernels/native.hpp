@@ -314,7 +314,8 @@ template <class T>
 void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q,
                    Spared spared = {}, const FirstPart& first = {});
 
-/// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. (gemm_3m)
+/// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. A result that would be infinite may be NaN.
+/// (gemm_3m)
 template <class T>
 void gemm_3m(Op opA, Op opB, T alpha, View<T> A, View<T> B, T beta, View<T> C, Queue& q);
 
