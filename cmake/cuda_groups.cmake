@@ -9,6 +9,10 @@ set(cuda_groups
     "band_rotate cluster_places exchange_left exchange_rows fft fft_copy"
     "band_solve column_norms exchange_top_rows gemm_3m gemm_batched gemm_by_parts"
     "column_sizes gemm_fp16_parts lacpy laset laswp lu_batched"
+    "device scale_rows"
+    "exchange_solve_subtract trsm_right_unit"
+    "random_curand solve_streamed"
+    "random_state trsm_block"
     "convert gemm_residues lu_batched_exchange lu_batched_small lu_batched_tiny permute_columns"
     "equilibration gemm_three_tf32 spmv unit_lower"
     "first_zero_diagonal make_chains qr_batched window_next"
@@ -24,6 +28,9 @@ set(cuda_groups
     "reduce solve_batched solve_batched_small"
     "solve_stream window_exchange"
     "window_left window_panel window_right")
+if(CMAKE_CUDA_FLAGS MATCHES "-Ofc")  # optimised these take long enough to be compiled side by side
+  list(APPEND cuda_groups "lu_panel_complex_double lu_panel_complex_float lu_panel_double lu_panel_float")
+endif()
 if(CMAKE_UNITY_BUILD)
   set_source_files_properties(${cuda_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION TRUE)
   set(group_number 0)

@@ -30,7 +30,7 @@ TEST_P(CaptureBatched, IsCaptured) {
       const Dense<T> first = random<T>(n, n * batch, 1), second = random<T>(n, n * batch, 2);
       const Dense<T> right = random<T>(n, nrhs * batch, 3);
       Matrix<T> source(n, n * batch, q()), A(n, n * batch, q()), B0 = upload(right, q()), B(n, nrhs * batch, q()),
-          tau(n, batch, q());
+                                                                 tau(n, batch, q());
       Matrix<std::int32_t> ipiv(n, batch, q()), info(batch, 1, q());
       const std::vector<std::pair<const char*, std::function<void()>>> calls = {
           {"getrf_batched", [&] { getrf_batched<T>(batch, A, ipiv, info, q()); }},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "devobj/devobj.h"
+#include "kernels.hpp"
 #include "testing.hpp"
 
 using namespace devobj;
@@ -77,8 +78,12 @@ TEST_P(Capture, WhatCannotBeCapturedIsAnErrorAndEverythingWorksAfterwards) {
     Matrix<std::int32_t> ipiv(n, 1, q());
     const std::vector<std::function<void()>> waiting = {
         [&] { q().wait(); },
-        [&] { to_host<T>(A, {host.data(), n, n, n}, q()); },
-        [&] { to_host<T>(A({0, 2}, {0, 2}), {host.data(), 2, 2, n}, q()); },
+        [&] {
+          to_host<T>(A, {host.data(), n, n, n}, q());
+        },
+        [&] {
+          to_host<T>(A({0, 2}, {0, 2}), {host.data(), 2, 2, n}, q());
+        },
         [&] { lange<T>(Norm::Fro, A, q()); },
         [&] { getrf<T>(F, ipiv, q()); },  // for info
         [&] { getrf<T>(F, ipiv, q(), {Method::hybrid}); },
@@ -179,7 +184,7 @@ TEST_P(Capture, NativeLuOfALargeMatrixIsReplayed) {
     const Sizes sizes = is_complex<T> ? Sizes{{4400, 4400}} : Sizes{{6102, 6102}, {5200, 5100}};
     LuOptions options{Method::native};
     if (is_complex<T>) options.block = 512, options.inner_block = 128;
-    for (const auto [m, n] : sizes) {
+    for (const auto& [m, n] : sizes) {
       Matrix<T> first(m, n, q()), A(m, n, q());
       Matrix<std::int32_t> ipiv(n, 1, q()), info(1, 1, q());
       Rng rng(q(), Generator::philox, 6);
@@ -241,7 +246,7 @@ TEST_P(Capture, AHandleIsMadeInACapture) {
 TEST_P(Capture, SolvesWithFactorsAreReplayed) {
   with_type([&]<class T>(T) {
     using Size = std::pair<std::int64_t, std::int64_t>;
-    for (const auto [n, nrhs] : {Size{60, 3}, Size{500, 1}, Size{500, 500}, Size{2500, 20}, Size{2500, 1400}}) {
+    for (const auto& [n, nrhs] : {Size{60, 3}, Size{500, 1}, Size{500, 500}, Size{2500, 20}, Size{2500, 1400}}) {
       SCOPED_TRACE(std::to_string(n) + " rows, " + std::to_string(nrhs) + " right-hand sides");
       Matrix<T> A = upload(random<T>(n, n, 11), q()), B(n, nrhs, q()), X(n, nrhs, q());
       Matrix<std::int32_t> ipiv(n, 1, q()), info(1, 1, q());
@@ -268,12 +273,9 @@ TEST_P(Capture, SolvesWithFactorsAreReplayed) {
   });
 }
 
-__global__ void add_one(double* x, int n) {
-  if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n) x[i] += 1;
-}
-
 class Gpu : public Everywhere {};
-INSTANTIATE_TEST_SUITE_P(On, Gpu, testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
+INSTANTIATE_TEST_SUITE_P(On, Gpu,
+                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
                          instance_name);
 
 TEST_P(Gpu, OnlyTimedEventsHaveATime) {
@@ -304,7 +306,7 @@ TEST_P(Gpu, AKernelOfTheCallersWorksOnTheRawPointerAndStream) {
   EXPECT_EQ(devobj_pointer(X, &pointer), DEVOBJ_SUCCESS);
   EXPECT_EQ(devobj_stream(&stream), DEVOBJ_SUCCESS);
   ASSERT_NE(stream, nullptr);
-  add_one<<<1, 32, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<double*>(pointer), 5);
+  add_one(static_cast<double*>(pointer), 5, static_cast<cudaStream_t>(stream));
   ASSERT_CUDA(cudaGetLastError());
   EXPECT_EQ(devobj_scal({10, 0}, X), DEVOBJ_SUCCESS);
   EXPECT_EQ(devobj_to_host(X, DEVOBJ_DOUBLE, {x, 5, 1, 1, 5}), DEVOBJ_SUCCESS);

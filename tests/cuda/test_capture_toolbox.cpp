@@ -2,9 +2,8 @@
 // library's.
 #include <cuda_runtime.h>
 
-#include <cub/device/device_scan.cuh>
-
 #include "devobj/fft.hpp"
+#include "kernels.hpp"
 #include "prims_testing.hpp"
 
 using namespace devobj;
@@ -29,7 +28,8 @@ TEST_P(Toolbox, IsCaptured) {
   Matrix<float> X = upload(first, q()), Z(60, 50, q()), Y(n, 1, q()), S(n, 1, q());
   Matrix<C> F(31, 50, q());
   Matrix<std::int32_t> V(n, 1, q()), counts(20, 1, q()), offsets = upload(column<std::int32_t>({1, 3, 4}), q()),
-                       columns = upload(column<std::int32_t>({2, 1, 2}), q()), heads = upload(small_integers(n, 3, 4), q());
+                                                         columns = upload(column<std::int32_t>({2, 1, 2}), q()),
+                                                         heads = upload(small_integers(n, 3, 4), q());
   Matrix<float> product(2, 1, q());
   const View<float> image(X.data, 60, 50);
   const std::vector<std::pair<const char*, std::function<void()>>> calls = {
@@ -86,9 +86,9 @@ TEST_P(Toolbox, AProgramsOwnCub) {
   const Dense<std::int32_t> x = small_integers(n, 100, 5);
   Matrix<std::int32_t> X = upload(x, q()), Y(n, 1, q()), Z(n, 1, q());
   std::size_t bytes = 0;
-  ASSERT_CUDA(cub::DeviceScan::InclusiveSum(nullptr, bytes, X.data, Y.data, n, stream()));
+  ASSERT_CUDA(inclusive_sum(nullptr, bytes, X.data, Y.data, n, stream()));
   Matrix<float> memory(static_cast<std::int64_t>(bytes / 4 + 1), 1, q());
-  ASSERT_CUDA(cub::DeviceScan::InclusiveSum(memory.data, bytes, X.data, Y.data, n, stream()));
+  ASSERT_CUDA(inclusive_sum(memory.data, bytes, X.data, Y.data, n, stream()));
   scan(Scan::inclusive, X.view(), Z.view(), q());
   expect_same(download<std::int32_t>(Z, q()), download<std::int32_t>(Y, q()), "both scans");
 }

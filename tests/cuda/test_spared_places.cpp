@@ -7,6 +7,7 @@
 #include <complex>
 #include <thread>
 
+#include "kernels.hpp"
 #include "kernels/native.hpp"
 #include "testing.hpp"
 
@@ -16,29 +17,6 @@ using namespace devobj::test;
 namespace {
 
 #define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
-
-struct Places {
-  int number[cuda::lu_panel_places];
-};
-
-/// Stays so long on a multiprocessor that is not one of the places.
-__global__ void stay_kernel(Places places, long long ns) {
-  unsigned here = 0;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(here));
-  for (const int place : places.number)
-    if (place == static_cast<int>(here)) return;
-  long long start = 0, now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  while (now - start < ns);
-}
-
-/// Where each block is.
-__global__ void locate_kernel(std::int32_t* place) {
-  unsigned here = 0;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(here));
-  if (threadIdx.x == 0) place[blockIdx.x] = static_cast<int>(here);
-}
 
 class SparedPlaces : public Everywhere {
  protected:
@@ -98,7 +76,6 @@ TEST_P(SparedPlaces, AProductOnTheMultiprocessorsThatItIsToAvoid) {
     int processors = 0, bytes = 0;
     ASSERT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    ASSERT_CUDA(cudaFuncSetAttribute(stay_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const std::int64_t m = 2500, n = 4200, k = 200;
     const Matrix<T> A = upload(random<T>(m, k, 1), q()), B = upload(random<T>(k, n, 2), q());
     const Dense<T> before = random<T>(m, n, 3);
@@ -118,7 +95,7 @@ TEST_P(SparedPlaces, AProductOnTheMultiprocessorsThatItIsToAvoid) {
     cudaStream_t other = nullptr;
     ASSERT_CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
     constexpr long long longer_than_blocks_wait = 20'000'000;
-    stay_kernel<<<processors, 32, bytes, other>>>(avoided, longer_than_blocks_wait);
+    stay(processors, bytes, avoided, longer_than_blocks_wait, other);
     ASSERT_CUDA(cudaGetLastError());
     subtract(A, B, C, {16, in_memory.view().data, counts.view().data});
     q().wait();
@@ -135,7 +112,6 @@ TEST_P(SparedPlaces, OthersFindRoomThere) {
   with_each_kernel([&]<class T>(T) {
     int bytes = 0;
     ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, q().device()));
-    ASSERT_CUDA(cudaFuncSetAttribute(locate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     // a product of a millisecond or more
     const std::int64_t n = sizeof(T) == 4 ? 12000 : sizeof(T) == 8 ? 8000 : 5000, k = 512;
     const Matrix<T> A(n, k, q()), B(k, n, q()), C(n, n, q());
@@ -154,7 +130,7 @@ TEST_P(SparedPlaces, OthersFindRoomThere) {
       q().wait();
       subtract(A, B, C, {16, in_memory.view().data, counts.view().data});
       std::this_thread::sleep_for(std::chrono::microseconds(200));
-      locate_kernel<<<blocks, 32, bytes, other>>>(found.view().data);
+      locate(blocks, bytes, found.view().data, other);
       ASSERT_CUDA(cudaStreamSynchronize(other));
       beside = cudaStreamQuery(static_cast<cudaStream_t>(q().stream())) == cudaErrorNotReady;
     }

@@ -1,0 +1,55 @@
+#include <cub/device/device_scan.cuh>
+
+#include "kernels.hpp"
+
+namespace devobj::test {
+namespace {
+
+__global__ void add_one_kernel(double* x, int n) {
+  if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n) x[i] += 1;
+}
+
+__device__ int multiprocessor() {
+  unsigned here = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(here));
+  return static_cast<int>(here);
+}
+
+__global__ void stay_kernel(Places avoided, long long ns) {
+  const int here = multiprocessor();
+  for (const int place : avoided.number)
+    if (place == here) return;
+  long long start = 0, now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - start < ns);
+}
+
+__global__ void locate_kernel(std::int32_t* place) {
+  const int here = multiprocessor();
+  if (threadIdx.x == 0) place[blockIdx.x] = here;
+}
+
+}  // namespace
+
+void add_one(double* x, int n, cudaStream_t stream) {
+  constexpr int threads = 32;
+  add_one_kernel<<<(n + threads - 1) / threads, threads, 0, stream>>>(x, n);
+}
+
+void stay(int blocks, int bytes, const Places& avoided, long long ns, cudaStream_t stream) {
+  cudaFuncSetAttribute(stay_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  stay_kernel<<<blocks, 32, bytes, stream>>>(avoided, ns);
+}
+
+void locate(int blocks, int bytes, std::int32_t* place, cudaStream_t stream) {
+  cudaFuncSetAttribute(locate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  locate_kernel<<<blocks, 32, bytes, stream>>>(place);
+}
+
+cudaError_t inclusive_sum(void* memory, std::size_t& bytes, const std::int32_t* x, std::int32_t* y, std::int64_t n,
+                          cudaStream_t stream) {
+  return cub::DeviceScan::InclusiveSum(memory, bytes, x, y, n, stream);
+}
+
+}  // namespace devobj::test
