@@ -48,7 +48,10 @@ BlockReflectors<T>::BlockReflectors(Side side, std::int64_t m, std::int64_t nb, 
       with_VTri_(with_VTri),
       two_{{m, nb, with_VTri, q}, {m, nb, with_VTri, q}},
       TW_(width, nb, q),
-      parts_(ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where, residues_least)),
+      // (complex ones are not multiplied by parts from the right)
+      parts_(side == Side::Right && is_complex<T>
+                 ? ProductsByParts::for_narrow_reflectors<T>(math, m, q)
+                 : ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where, residues_least)),
       q_(q) {
   if (!with_VTri) W_ = Matrix<T>(width, nb, q);
 }
