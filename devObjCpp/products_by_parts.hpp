@@ -70,9 +70,9 @@ class ProductsByParts {
     parts.multiplies_by_three_ = multiplies_by_three<T>(math, rows, q);
     return parts;
   }
-  /// For block reflectors of so many rows, applied to few columns: no more than `multiply`.
+  /// For block reflectors of so many rows whose products are none that need a workspace: no more than `multiply`.
   template <class T>
-  static ProductsByParts for_narrow_reflectors(Math math, std::int64_t rows, const Queue& q) {
+  static ProductsByParts for_small_products(Math math, std::int64_t rows, const Queue& q) {
     ProductsByParts parts;
     parts.multiplies_by_three_ = multiplies_by_three<T>(math, rows, q);
     return parts;

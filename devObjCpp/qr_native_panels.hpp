@@ -30,7 +30,7 @@ class NativePanels {
         gram_(nb, nb, q),
         W_(nb, nb, q),
         TW_(nb, nb, q),
-        parts_(ProductsByParts::for_narrow_reflectors<T>(math, A.rows, q)) {
+        parts_(ProductsByParts::for_small_products<T>(math, A.rows, q)) {
     for (int i = 0; i < 2; ++i) {
       V_[i] = Matrix<T>(cuda::aligned_ld(A.rows), nb, q);
       Tri_[i] = Matrix<T>(nb, nb, q);

@@ -50,7 +50,7 @@ BlockReflectors<T>::BlockReflectors(Side side, std::int64_t m, std::int64_t nb, 
       TW_(width, nb, q),
       // (complex ones are not multiplied by parts from the right)
       parts_(side == Side::Right && is_complex<T>
-                 ? ProductsByParts::for_narrow_reflectors<T>(math, m, q)
+                 ? ProductsByParts::for_small_products<T>(math, m, q)
                  : ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where, residues_least)),
       q_(q) {
   if (!with_VTri) W_ = Matrix<T>(width, nb, q);

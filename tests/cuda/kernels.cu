@@ -37,13 +37,17 @@ void add_one(double* x, int n, cudaStream_t stream) {
   add_one_kernel<<<(n + threads - 1) / threads, threads, 0, stream>>>(x, n);
 }
 
+cudaError_t allow_shared_memory(int bytes) {
+  const cudaError_t status = cudaFuncSetAttribute(stay_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (status != cudaSuccess) return status;
+  return cudaFuncSetAttribute(locate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
 void stay(int blocks, int bytes, const Places& avoided, long long ns, cudaStream_t stream) {
-  cudaFuncSetAttribute(stay_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   stay_kernel<<<blocks, 32, bytes, stream>>>(avoided, ns);
 }
 
 void locate(int blocks, int bytes, std::int32_t* place, cudaStream_t stream) {
-  cudaFuncSetAttribute(locate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   locate_kernel<<<blocks, 32, bytes, stream>>>(place);
 }
 

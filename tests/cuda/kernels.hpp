@@ -13,6 +13,8 @@ namespace devobj::test {
 /// Adds 1 to each of n elements.
 void add_one(double* x, int n, cudaStream_t stream);
 
+/// Lets the blocks of stay and locate have so many bytes of shared memory; to be called before these.
+cudaError_t allow_shared_memory(int bytes);
 struct Places {
   int number[cuda::lu_panel_places];
 };

@@ -76,6 +76,7 @@ TEST_P(SparedPlaces, AProductOnTheMultiprocessorsThatItIsToAvoid) {
     int processors = 0, bytes = 0;
     ASSERT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    ASSERT_CUDA(allow_shared_memory(bytes));
     const std::int64_t m = 2500, n = 4200, k = 200;
     const Matrix<T> A = upload(random<T>(m, k, 1), q()), B = upload(random<T>(k, n, 2), q());
     const Dense<T> before = random<T>(m, n, 3);
@@ -112,6 +113,7 @@ TEST_P(SparedPlaces, OthersFindRoomThere) {
   with_each_kernel([&]<class T>(T) {
     int bytes = 0;
     ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, q().device()));
+    ASSERT_CUDA(allow_shared_memory(bytes));
     // a product of a millisecond or more
     const std::int64_t n = sizeof(T) == 4 ? 12000 : sizeof(T) == 8 ? 8000 : 5000, k = 512;
     const Matrix<T> A(n, k, q()), B(k, n, q()), C(n, n, q());
