@@ -23,7 +23,7 @@ void beside_given_multiprocessors(Queue& q, bool many_tiles, Check&& check) {
         expect_same(download<std::int32_t>(counts, q), zeros, "counts, " + what);
       };
       const std::string where = "beside multiprocessors " + std::to_string(first) + " + " + std::to_string(step) + " i";
-      for (const int spared : {2, 16, 32}) check_with(spared, where);
+      for (const int spared : {2, 16, 32, 33}) check_with(spared, where);
       if (!many_tiles) continue;
       Dense<std::int32_t> left = zeros;
       left(0, 0) = 1000000;
