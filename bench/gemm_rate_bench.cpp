@@ -3,7 +3,8 @@
 //
 //   gemm-rate-bench [types=sdcz] [n=8000,16000] [block=0] [nrhs=0] [routines=orgqr,ormqr,getrs]
 //
-// block: columns of orgqr's and ormqr's block reflectors, 0 for the library's choice; nrhs: right-hand sides, 0 for n.
+// block: columns of orgqr's and ormqr's block reflectors, 0 for the library's choice; nrhs: right-hand sides, and
+// columns that ormqr is applied to, 0 for n.
 #include <algorithm>
 #include <complex>
 #include <cstdint>
@@ -59,6 +60,7 @@ void measure(char type, std::int64_t n, std::int64_t block, std::int64_t nrhs,
     std::fflush(stdout);
   };
   const QrOptions options{Method::native, block};
+  const Range all{0, n}, columns{0, nrhs > 0 ? std::min(nrhs, n) : n};
   for (const std::string_view routine : routines) {
     copy<T>(A, F, q);
     if (routine == "getrs") {
@@ -67,7 +69,6 @@ void measure(char type, std::int64_t n, std::int64_t block, std::int64_t nrhs,
       const auto right = bench::uniform<T>(n, n, 2);
       to_device<T>(HostArray<const T>(right.data.get(), n, n, n), B, q);
       getrf<T>(F, ipiv, info, q);
-      const Range all{0, n}, columns{0, nrhs > 0 ? std::min(nrhs, n) : n};
       print(routine, 2 * cube * double(columns.size()) / double(n),
             milliseconds(
                 q, [&] { copy<T>(B, X, q); }, [&] { getrs<T>(Op::NoTrans, F, ipiv, X(all, columns), q); }));
@@ -78,8 +79,8 @@ void measure(char type, std::int64_t n, std::int64_t block, std::int64_t nrhs,
       print(routine, 4 * cube / 3,
             milliseconds(q, [&] { copy<T>(F, X, q); }, [&] { orgqr<T>(X, tau, q, options); }));
     else
-      print(routine, 2 * cube,
-            milliseconds(q, nothing, [&] { ormqr<T>(Side::Left, adjoint<T>, F, tau, X, q, options); }));
+      print(routine, 2 * cube * double(columns.size()) / double(n),
+            milliseconds(q, nothing, [&] { ormqr<T>(Side::Left, adjoint<T>, F, tau, X(all, columns), q, options); }));
   }
 }
 

@@ -42,17 +42,24 @@ std::int64_t block_size(const QrOptions& options, std::int64_t k, std::int64_t w
 // ---- BlockReflectors ----
 
 template <class T>
-BlockReflectors<T>::BlockReflectors(Side side, std::int64_t m, std::int64_t nb, std::int64_t width, bool with_VTri,
-                                    Queue& q, Math math, View<T> where, std::int64_t residues_least)
+BlockReflectors<T>::BlockReflectors(Side side, std::int64_t m, std::int64_t k, std::int64_t nb, std::int64_t width,
+                                    bool with_VTri, Queue& q, Math math, View<T> where, std::int64_t residues_least)
     : side_(side),
       with_VTri_(with_VTri),
-      two_{{m, nb, with_VTri, q}, {m, nb, with_VTri, q}},
       TW_(width, nb, q),
       // (complex ones are not multiplied by parts from the right)
       parts_(side == Side::Right && is_complex<T>
                  ? ProductsByParts::for_small_products<T>(math, m, q)
                  : ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where, residues_least)),
       q_(q) {
+  // Bytes of V, with V T, up to which a reflector is small; and vectors from which there are places for more than two: for fewer the calls of
+  // more queues take longer than what they do.
+  constexpr std::int64_t small = 32 << 20, many = 1000;
+  const std::int64_t count = k > 0 ? (k + nb - 1) / nb : 0, most = q.on_cuda() && k >= many ? most_ahead + 1 : 2;
+  const std::int64_t row = std::max<std::int64_t>(nb, 1) * std::int64_t(sizeof(T)) * (with_VTri ? 2 : 1);
+  places_.reserve(most);
+  for (std::int64_t i = 0; i < std::min(count, most); ++i)
+    places_.emplace_back(i < 2 ? m : std::min(m, small / row), nb, with_VTri, q);
   if (!with_VTri) W_ = Matrix<T>(width, nb, q);
 }
 
@@ -80,27 +87,43 @@ void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, bool with_VTri,
 }
 
 template <class T>
+typename BlockReflectors<T>::Reflector& BlockReflectors<T>::place_for(std::int64_t rows, std::int64_t i) {
+  const auto has_room = [&](const Reflector& place) { return place.number < i && place.V_.rows >= rows; };
+  return *std::min_element(places_.begin(), places_.end(), [&](const Reflector& a, const Reflector& b) {
+    return has_room(a) != has_room(b) ? has_room(a) : a.number < b.number;
+  });
+}
+
+template <class T>
 template <class Vectors, class Factors, class Use>
 void BlockReflectors<T>::for_each(Op op, std::int64_t count, Vectors vectors, Factors factors, Use use) {
   if (count == 0) return;
   op_ = op;
   // op(H) = I - V (V op(T)^H)^H on the left, I - V op(T) V^H on the right
   const Op of_T = (side_ == Side::Left) == (op == Op::NoTrans) ? adjoint<T> : Op::NoTrans;
-  std::optional<SideQueue> side;
-  if (count > 1) side.emplace(q_, true);
-  two_[0].load(vectors(0), factors(0), with_VTri_, of_T, parts_, q_);
+  for (Reflector& place : places_) place.number = -1;
+  const auto queues = static_cast<std::int64_t>(places_.size()) - 1;
+  std::optional<SideQueue> beside[most_ahead];
+  for (std::int64_t i = 0; i < std::min(queues, count - 1); ++i) beside[i].emplace(q_, true);
+  const auto load = [&](std::int64_t i, Reflector& place, Queue& q) {
+    place.load(vectors(i), factors(i), with_VTri_, of_T, parts_, q);
+    place.number = i;
+  };
+  Reflector* next = &places_[0];
+  load(0, *next, q_);
   for (std::int64_t i = 0; i < count; ++i) {
-    Event next_ready;
+    Reflector& now = *next;
     if (i + 1 < count) {
-      // its memory was that of i - 1, which the queue has been given before
-      Queue& beside = *side;
-      beside.wait_for(q_.record(false));
-      two_[(i + 1) % 2].load(vectors(i + 1), factors(i + 1), with_VTri_, of_T, parts_, beside);
-      next_ready = beside.record(false);
+      Queue& q = *beside[i % queues];
+      next = &place_for(vectors(i + 1).rows, i);
+      if (next->number >= 0) q.wait_for(next->moment);
+      load(i + 1, *next, q);
+      next->moment = q.record(false);
     }
-    now_ = &two_[i % 2];
+    if (i > 0) q_.wait_for(now.moment);
+    now_ = &now;
     use(i);
-    q_.wait_for(next_ready);
+    now.moment = q_.record(false);
   }
 }
 
@@ -131,7 +154,7 @@ OrthogonalFactor<T>::OrthogonalFactor(Side side, std::int64_t order, std::int64_
                                       QrOptions options, View<T> where)
     : side_(side), block_(block_size<T>(options, k, width, q)), q_(q) {
   if (by_lapack(options.method, q)) return;
-  H_.emplace(side, order, block_, width, width >= few, q, options.math, where,
+  H_.emplace(side, order, k, block_, width, width >= few, q, options.math, where,
              side == Side::Left ? residues_least_reflected : INT64_MAX);
 }
 
@@ -182,7 +205,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
 
   // All memory first: when there is none, A is as it was.
   const std::int64_t nb = block_size<T>(options, k, n, q);
-  BlockReflectors<T> H(Side::Left, m, nb, n, true, q, options.math, A, residues_least_unit);
+  BlockReflectors<T> H(Side::Left, m, k, nb, n, true, q, options.math, A, residues_least_unit);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
   laset(Uplo::General, T(0), T(1), A({k, m}, {k, n}), q);

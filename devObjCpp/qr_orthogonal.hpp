@@ -3,11 +3,12 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
-#include "shapes.hpp"
 #include "products_by_parts.hpp"
+#include "shapes.hpp"
 
 namespace devobj {
 
@@ -28,17 +29,18 @@ inline void require_options(const char* routine, const QrOptions& options, const
           ", must be 0 (chosen by the library) to ", most);
 }
 
-/// Block reflectors H = I - V T V^H with up to nb columns and m rows, one after the other, applied to C with up to
+/// Block reflectors H = I - V T V^H of k vectors in all, up to nb columns and m rows each, one after the other, applied to C with up to
 /// `width` columns (from the left) or rows (from the right), parts of `where` if that is known. `residues_least`: as in
 /// ProductsByParts::for_reflectors. While one is applied in the queue, the V and T of the next one are made beside it, and `with_VTri` V T,
-/// which takes as long as T for as many columns as V has rows.
+/// which takes as long as T for as many columns as V has rows. T is a chain of small kernels, which can take longer than its
+/// application: where V is not large up to three are made at the same time, as far as calls are ahead of the GPU.
 template <class T> class BlockReflectors {
  public:
-  BlockReflectors(Side side, std::int64_t m, std::int64_t nb, std::int64_t width, bool with_VTri, Queue& q,
-                  Math math = Math::automatic, View<T> where = {},
+  BlockReflectors(Side side, std::int64_t m, std::int64_t k, std::int64_t nb, std::int64_t width, bool with_VTri,
+                  Queue& q, Math math = Math::automatic, View<T> where = {},
                   std::int64_t residues_least = residues_least_reflected);
   /// For i = 0 ... count - 1: use(i) in the queue's order, where the functions below apply op(H), H the reflector of the
-  /// unit lower trapezoidal vectors(i) with factors(i). use(i) must not change those of i + 1.
+  /// unit lower trapezoidal vectors(i) with factors(i). use(i) must not change those after i.
   template <class Vectors, class Factors, class Use>
   void for_each(Op op, std::int64_t count, Vectors vectors, Factors factors, Use use);
   /// C = op(H) C or C op(H)
@@ -51,12 +53,19 @@ template <class T> class BlockReflectors {
   struct Reflector {
     Matrix<T> V_, VTri_, gram_, tri_;
     View<T> V, VTri, Tri;
+    std::int64_t number = -1;  // the last one that was here
+    Event moment;              // when it had been made, or applied
     Reflector(std::int64_t m, std::int64_t nb, bool with_VTri, Queue& q);
     void load(View<T> A, View<T> tau, bool with_VTri, Op op, const ProductsByParts& parts, Queue& q);
   };
+  /// Reflectors that are made at the same time, at most, on as many queues.
+  static constexpr std::int64_t most_ahead = 3;
+  /// Of the places for so many rows the one where the last reflector was longest ago, one before number i.
+  Reflector& place_for(std::int64_t rows, std::int64_t i);
+
   Side side_;
   bool with_VTri_;
-  Reflector two_[2];
+  std::vector<Reflector> places_;  // two for all reflectors, then those for small ones only
   Matrix<T> W_, TW_;
   ProductsByParts parts_;
   Queue& q_;

@@ -123,6 +123,25 @@ TEST_P(QrOrthogonal, ParallelVectorsInWideBlocks) {
   });
 }
 
+/// Many reflectors, of which several are made at the same time, and some are so large that there are only two places for them; from the first
+/// to the last and the other way round. On a GPU only.
+TEST_P(QrOrthogonal, SeveralReflectorsMadeAtTheSameTime) {
+  if (!q().on_cuda()) return;
+  with_type([&]<class T>(T) {
+    constexpr std::int64_t m = 17'000, k = 1300, block = 256, columns = 30;
+    static_assert(m * block * sizeof(T) > (32 << 20) || sizeof(T) < 8);
+    const Dense<T> A = random<T>(m, k, 8), first = block_of(A, {0, m}, {0, columns});
+    Matrix<T> a = upload(A, q()), tau(k, 1, q()), C = upload(first, q());
+    geqrf<T>(a, tau.view(), q(), {Method::native});
+    const Dense<T> QR = download<T>(a({0, columns}, {0, columns}), q());
+    const Dense<T> R = Dense<T>::from(m, columns, [&](auto i, auto j) { return i <= j ? QR(i, j) : T(0); });
+    ormqr<T>(Side::Left, adjoint<T>, a, tau.view(), C, q(), {Method::native, block});
+    EXPECT_LE(distance(download<T>(C.view(), q()), precise(R), m), residual_bound);
+    ormqr<T>(Side::Left, Op::NoTrans, a, tau.view(), C, q(), {Method::native, block});
+    EXPECT_LE(distance(download<T>(C.view(), q()), precise(first), m), residual_bound);
+  });
+}
+
 /// NaN in C stays in its column; NaN in a reflector reaches Q.
 TEST_P(QrOrthogonal, NaNPropagates) {
   with_type([&]<class T>(T) {
