@@ -9,9 +9,9 @@
 //   |   part 1  |  | | | | |     The cluster's barrier is between what is gathered and what is written. Nothing else is exchanged.
 //   +-----------+  +-+-+-+-+
 #include <algorithm>
-#include <atomic>
 #include <type_traits>
 
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/exchange_solve_slices.hpp"
 #include "kernels/cuda/exchange_solve_subtract.cuh"
@@ -148,14 +148,11 @@ constexpr std::int64_t most_rows = std::is_same_v<E, float> ? 6000 : 4000;
 /// Whether there are such clusters on the current device, which is asked once.
 template <class E, int w>
 bool possible(int device) {
-  const auto largest = [] {
+  static AskedOnce<int> largest;  // a power of two
+  return most_parts<w> <= largest.of(device, [](bool&) {
     return largest_cluster(exchange_solve_subtract_kernel<E, w, true>, threads,
                            sizeof(typename Slice<E, w, true>::Memory));
-  };
-  static std::atomic<int> known[64] = {};  // 1 + the largest, a power of two
-  if (device >= 64) return largest() >= most_parts<w>;
-  if (known[device] == 0) known[device] = 1 + largest();
-  return known[device] > most_parts<w>;
+  });
 }
 
 template <class E, int w>

@@ -25,8 +25,7 @@
 //
 // Source: Ootomo & Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical
 // peak performance", 2022, for the scaled low part and sums in single precision.
-#include <atomic>
-
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/fp16_parts_product.cuh"
 #include "kernels/cuda/fp16_parts_split.cuh"
@@ -84,20 +83,11 @@ constexpr int tiles_at_once = 8;
 }  // namespace
 
 bool gemm_fp16_parts_usable() {
-  static std::atomic<int> known[64] = {};  // of a device: 1: usable, 2: not
-  cudaFuncAttributes attributes{};
-  int major = 0, device = 0;
-  const bool asked = cudaGetDevice(&device) == cudaSuccess;
-  const bool remembered = asked && device >= 0 && device < 64;
-  if (remembered && known[device] > 0) return known[device] == 1;
-  if (!asked || cudaFuncGetAttributes(&attributes, product_kernel) != cudaSuccess ||
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) {
-    cudaGetLastError();
-    return false;
-  }
-  const bool usable = major == 9 && attributes.sharedSizeBytes > 0;
-  if (remembered) known[device] = usable ? 1 : 2;
-  return usable;
+  static HopperKernel kernel;
+  int device = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) return kernel.usable(product_kernel, device);
+  cudaGetLastError();
+  return false;
 }
 
 std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {

@@ -25,8 +25,7 @@
 //
 // Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix multiplication using an
 // integer modular technique", 2025.
-#include <atomic>
-
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/residue_product.cuh"
 #include "kernels/cuda/tensor_map.hpp"
@@ -151,19 +150,8 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
 }  // namespace
 
 bool gemm_residues_usable(int device) {
-  static std::atomic<int> known[64] = {};  // of a device: 1: usable, 2: not
-  const bool remembered = device >= 0 && device < 64;
-  if (remembered && known[device] > 0) return known[device] == 1;
-  cudaFuncAttributes attributes{};
-  int major = 0;
-  if (cudaFuncGetAttributes(&attributes, product_kernel<double>) != cudaSuccess ||
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) {
-    cudaGetLastError();
-    return false;
-  }
-  const bool usable = major == 9 && attributes.sharedSizeBytes > 0;
-  if (remembered) known[device] = usable ? 1 : 2;
-  return usable;
+  static HopperKernel kernel;
+  return kernel.usable(product_kernel<double>, device);
 }
 
 template <class T>

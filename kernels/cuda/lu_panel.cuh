@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <vector>
 
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/lu_panel_follow.cuh"
 #include "kernels/cuda/lu_panel_grid_link.cuh"
@@ -31,17 +30,16 @@ struct Machine {
 };
 template <class E>
 Machine machine_of() {
-  static std::mutex mutex;
-  static std::map<int, Machine> known;
+  static AskedOnce<Machine> known;
   int device = 0;
   check(cudaGetDevice(&device), "lu_panel");
-  const std::lock_guard lock(mutex);
-  Machine& machine = known[device];
-  if (!machine.clusters) {  // no answer is remembered that may come from an error
+  return known.of(device, [&](bool& keep) {
+    Machine machine;
     machine.clusters = clusters_usable(lu_panel_kernel<E, width_of<E>(1), 1, usual_threads, ClusterLink>);
     check(cudaDeviceGetAttribute(&machine.processors, cudaDevAttrMultiProcessorCount, device), "lu_panel");
-  }
-  return machine;
+    keep = keep && machine.clusters;
+    return machine;
+  });
 }
 
 /// Complex columns as real ones.

@@ -1,8 +1,7 @@
 // Kernels of a queue whose start overlaps the end of the one before (Hopper's programmatic dependent launch).
 #pragma once
 
-#include <atomic>
-
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 
@@ -20,10 +19,8 @@ __device__ inline void begin_overlapped() {
 /// Whether the device's kernels can overlap so: clusters_usable, asked once for each device.
 template <class Kernel>
 bool overlap_usable(Kernel* kernel, int device) {
-  static std::atomic<signed char> known[64] = {};  // plus one
-  if (device < 0 || device >= 64) return clusters_usable(kernel);
-  if (known[device] == 0) known[device] = clusters_usable(kernel) ? 2 : 1;
-  return known[device] == 2;
+  static AskedOnce<bool> known;  // of all kernels of this type
+  return known.of(device, [&](bool&) { return clusters_usable(kernel); });
 }
 
 /// kernel<<<blocks, threads, bytes>>>(arguments...) on the queue, overlapped with the kernel before it if `overlaps`,

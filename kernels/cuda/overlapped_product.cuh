@@ -38,8 +38,7 @@
 //   result(box, j, half)               the sums for that pair
 #pragma once
 
-#include <atomic>
-
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/product_tiles.cuh"
@@ -358,18 +357,8 @@ constexpr std::int64_t least_at_once = Product::adds ? 2 * groups : groups;
 
 template <class Product>
 bool usable(int device) {
-  static std::atomic<int> known[64] = {};  // 1: usable, 2: not
-  const bool remembered = device >= 0 && device < 64;
-  if (remembered && known[device] > 0) return known[device] == 1;
-  DeviceScope scope(device);
-  cudaFuncAttributes attributes{};
-  int major = 0;
-  const bool usable = cudaFuncGetAttributes(&attributes, overlapped_kernel<Product>) == cudaSuccess &&
-                      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-                      major == 9 && attributes.sharedSizeBytes > 0;
-  if (!usable) cudaGetLastError();
-  if (remembered) known[device] = usable ? 1 : 2;
-  return usable;
+  static HopperKernel kernel;
+  return kernel.usable(overlapped_kernel<Product>, device);
 }
 
 /// C += alpha A B, or C = A B, of whose depth every number of C gets `depth` products.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/qr_panel_native.cuh"
 #include "kernels/qr_panel_native.hpp"
@@ -37,13 +37,12 @@ Possible find_possible(int device) {
 }
 template <class E, int G>
 Possible blocks_possible(int device) {
-  static std::atomic<Possible> known[64] = {};
-  Possible possible;
-  if (device >= 0 && device < 64) possible = known[device];
-  if (possible.blocks > 0) return possible;
-  possible = find_possible<E, G>(device);
-  if (device >= 0 && device < 64) known[device] = possible;
-  return possible;
+  static AskedOnce<Possible> known;
+  return known.of(device, [&](bool& keep) {
+    const Possible possible = find_possible<E, G>(device);
+    keep = keep && possible.blocks > 0;
+    return possible;
+  });
 }
 
 /// Whether a panel may be made by products. One that is nearly square is rarely well-conditioned.

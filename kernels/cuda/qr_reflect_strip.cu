@@ -12,10 +12,10 @@
 // lane 4 o + i gets the rows in step 1 that are its rows of the result in step 3, so that C stays in its registers.
 #include <cuda_pipeline_primitives.h>
 
-#include <atomic>
 #include <type_traits>
 
 #include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/tensor_double.cuh"
 #include "kernels/qr_panel_native.hpp"
@@ -318,12 +318,10 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
 /// Blocks of the largest cluster of this shape that the device can run; 0 if none.
 template <class E, int tiles, int units>
 int blocks_possible(int device) {
-  static std::atomic<int> known[64] = {};  // plus one
-  if (device < 0 || device >= 64) return 0;
-  if (known[device] == 0)
-    known[device] =
-        1 + largest_cluster(qr_reflect_strip_kernel<E, tiles, units>, threads, sizeof(Memory<E, tiles, units>));
-  return known[device] - 1;
+  static AskedOnce<int> known;
+  return known.of(device, [](bool&) {
+    return largest_cluster(qr_reflect_strip_kernel<E, tiles, units>, threads, sizeof(Memory<E, tiles, units>));
+  });
 }
 
 /// Whether any GPU has so much shared memory.

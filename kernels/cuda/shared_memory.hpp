@@ -1,23 +1,23 @@
 // How much shared memory there is, and leave to use it.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cuda_common.hpp"
 
 namespace devobj::cuda {
 
 /// Bytes of dynamic shared memory that a block can have on this device, less what the system keeps.
 inline std::size_t shared_memory_limit(int device) {
-  static std::atomic<int> known[64] = {};
-  if (device >= 0 && device < 64 && known[device] > 0) return static_cast<std::size_t>(known[device]);
-  int bytes = 0;
-  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared_memory_limit");
-  if (device >= 0 && device < 64) known[device] = bytes;
-  return static_cast<std::size_t>(bytes);
+  static AskedOnce<int> known;
+  return static_cast<std::size_t>(known.of(device, [&](bool&) {
+    int bytes = 0;
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "shared_memory_limit");
+    return bytes;
+  }));
 }
 
 /// Lets the kernel's blocks have all of it that the kernel's own variables leave, so many bytes, on the current device. The
