@@ -21,11 +21,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set(simd_sets avx2 avx512)
 endif()
 # Whether this machine has the widest set, where that decides what is compiled.
-set(simd_quick FALSE)
-if(DEFINED ENV{DEVOBJ_SIMD_QUICK})
-  set(simd_quick TRUE)
-endif()
-if(simd_sets AND (DEVOBJ_SANITIZE OR simd_quick))
+if(simd_sets AND (DEVOBJ_SANITIZE OR DEFINED ENV{DEVOBJ_SIMD_QUICK}))
   include(CheckCXXSourceRuns)
   check_cxx_source_runs("int main() {
       __builtin_cpu_init();
@@ -53,7 +49,7 @@ set(simd_avx2 -mavx2 -mfma)
 set(simd_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512)
 # DEVOBJ_SIMD_QUICK in the environment, for builds that only this machine tests: what it cannot run is compiled, but not optimised, which takes
 # a fifth of the time.
-if(simd_quick AND NOT devobj_machine_has_avx512)
+if(DEFINED ENV{DEVOBJ_SIMD_QUICK} AND NOT devobj_machine_has_avx512)
   list(APPEND simd_avx512 -O0)
 endif()
 # FILE_avx2.cpp and FILE_avx512.cpp for their sets, if these are built, with OPTIONS besides.

@@ -1,6 +1,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "kernels.hpp"
+#include "kernels/cuda/cluster.cuh"
 
 namespace devobj::test {
 namespace {
@@ -9,24 +10,17 @@ __global__ void add_one_kernel(double* x, int n) {
   if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n) x[i] += 1;
 }
 
-__device__ int multiprocessor() {
-  unsigned here = 0;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(here));
-  return static_cast<int>(here);
-}
-
 __global__ void stay_kernel(Places avoided, long long ns) {
-  const int here = multiprocessor();
+  const int here = cuda::multiprocessor();
   for (const int place : avoided.number)
     if (place == here) return;
-  long long start = 0, now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  while (now - start < ns);
+  const std::uint64_t start = cuda::nanoseconds();
+  while (static_cast<long long>(cuda::nanoseconds() - start) < ns) {
+  }
 }
 
 __global__ void locate_kernel(std::int32_t* place) {
-  const int here = multiprocessor();
+  const int here = cuda::multiprocessor();
   if (threadIdx.x == 0) place[blockIdx.x] = here;
 }
 
