@@ -48,6 +48,7 @@
 #include "lu_native_blocks.hpp"
 #include "lu_native_products.hpp"
 #include "lu_native_streams.hpp"
+#include "lu_native_updates.hpp"
 #include "tuning.hpp"
 #include "waiting_turn.hpp"
 
@@ -61,9 +62,6 @@ constexpr std::int64_t by_rows_least = 6000;
 constexpr std::int64_t bytes_transposed_beside_column = 1'300'000, transposed_beside = 6;
 // Elements from which a matrix's products are so long that all kernels for its panels are loaded before them.
 constexpr std::int64_t panels_loaded_least = 4000 * 4000;
-// Rows for each column from which the exchanges of the rest's rows, of several panels at once, are slow for the sake of the panel beside
-// them, and leave to the product what it can bring: of real numbers in single precision.
-constexpr std::int64_t tall = 2;
 // Elements of the columns that have pivots, from which the exchanges of those left of each block of a column-major matrix are put
 // off to the end, and rows for each such column up to which: whole columns are moved then.
 constexpr std::int64_t left_at_end_least = 4000 * 4000, left_at_end_most_rows = 8;
@@ -103,7 +101,7 @@ class NativeLu {
     std::size_t of_displaced = 0;
     if constexpr (std::is_same_v<T, float>) {
       const std::int64_t first = blocks_[0].columns.size();
-      if (displaced_rows_pay() && products_.takes_displaced(A_({first, m_}, {first, n_})))
+      if (Updates::displaced_rows_pay(m_, n_, by_rows_) && products_.takes_displaced(A_({first, m_}, {first, n_})))
         of_displaced = cuda::exchange_top_rows_workspace<T>(m_, n_ - first, blocks_.widest());
     }
     const auto workspace = [&] {
@@ -132,8 +130,10 @@ class NativeLu {
     streams_->use(product_workspace + products);
     unsigned char* const behind_streams = product_workspace + products + streams_->bytes();
     aligned_.data = reinterpret_cast<T*>(behind_streams);
-    displaced_workspace_ = behind_streams + aligned_copy;
-    left_workspace_ = displaced_workspace_ + of_displaced;
+    unsigned char* const displaced_workspace = behind_streams + aligned_copy;
+    left_workspace_ = displaced_workspace + of_displaced;
+    updates_.emplace(m_, n_, by_rows_, solve_rows_, products_, *streams_, cuda::RowExchange{source_, displaced_to_, k_},
+                     displaced_workspace);
   }
 
   void run() {
@@ -158,24 +158,14 @@ class NativeLu {
 
  private:
   using Block = LuNativeBlock;
+  using Updates = LuNativeUpdates<T>;
+  using Place = LuNativePlace<T>;
 
   void choose_products() {
     blocks_.set_groups(products_);
     products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest_group());
   }
 
-  /// The matrix, or columns of it, as they lie: (rows, columns) of the matrix are `data` from its first row and column on,
-  /// or its transpose.
-  struct Place {
-    View<T> data;
-    bool by_rows = false;
-    std::int64_t first_row = 0, first_column = 0;
-    View<T> operator()(Range rows, Range columns) const {
-      const Range r{rows.begin - first_row, rows.end - first_row},
-          c{columns.begin - first_column, columns.end - first_column};
-      return by_rows ? data(c, r) : data(r, c);
-    }
-  };
   Place whole() const { return {A_, by_rows_}; }
 
   /// Where block i is factored: its copy if A is row-major, with the rows of the block before, which are its part of U.
@@ -197,7 +187,7 @@ class NativeLu {
     if (blocks_.soon()) soon_queue.emplace(q_, true);
     soon_ = soon_queue ? &static_cast<Queue&>(*soon_queue) : nullptr;
     Queue& panels = panel_queue;
-    panels_ = &panels;
+    updates_->set_panels(panels);
 
     panel(blocks_[0], place_of(0), panels, [&] {
       if (!by_rows_) return;
@@ -205,7 +195,7 @@ class NativeLu {
       cuda::transpose_in_place(Op::Trans, A_, q_);
     });
     factored_ = panels.record(false);
-    exchange_within(blocks_[0], place_of(0), panels);
+    updates_->exchange_within(blocks_[0], place_of(0), panels);
     // (the panel, which has been launched, does not wait for it)
     if (products_.leave_multiprocessors())
       cuda::fill_bytes(counts_, 0, cuda::spared_counts * sizeof(std::int32_t), q_.stream());
@@ -222,14 +212,14 @@ class NativeLu {
       Queue& q = *rest_;
       q.wait_for(panels.record(false));
       if (by_rows_) copy_back(i, q);
-      panels_stay_ = blocks_.panels_stay(i);
+      updates_->set_panels_stay(blocks_.panels_stay(i));
       const bool last = i + 1 == blocks_.size();
       const Range rest{last ? K.columns.end : blocks_[i + 1].columns.end, n_};
       const auto update_rest = [&] {
         if (!last && rest.size() > 0) wait_for_start();
         if (!soon_queue || i + 2 >= blocks_.size()) {
           if (last && rest.size() > 0) make_stream(i, whole(), q);
-          update(K, whole(), whole(), rest, q, true, stream_of(i));
+          updates_->update(K, whole(), whole(), rest, q, true, stream_of(i));
           soon_updated_ = q.record(false);
           if (progress_ != nullptr && !last) cuda::reach(step(i + 1), q);
           q.wait_for(left_exchanged);
@@ -247,22 +237,22 @@ class NativeLu {
             products_.has_first_part(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
         soon.wait_for(q.record(false));  // the rest of the last step, K's way back, the panel's start
         if (!first_part) {
-          update(K, whole(), whole(), columns, soon, false, stream_of(i));
+          updates_->update(K, whole(), whole(), columns, soon, false, stream_of(i));
           if (by_rows_) copy_to_place(i + 2, soon);
           soon_updated_ = soon.record(false);
         }
         exchange_left_now(K, soon);
         left_exchanged = soon.record(false);
         if (!first_part) {
-          update(K, whole(), whole(), {columns.end, n_}, q, true, stream_of(i));
+          updates_->update(K, whole(), whole(), {columns.end, n_}, q, true, stream_of(i));
           return q.wait_for(soon_updated_);
         }
         const auto columns_there = [&] {
           if (by_rows_) copy_to_place(i + 2, q);
           soon_updated_ = q.record(false);
         };
-        update(K, whole(), whole(), rest, q, true, stream_of(i),
-               {by_rows_ ? Side::Left : Side::Right, columns.size(), columns_there});
+        updates_->update(K, whole(), whole(), rest, q, true, stream_of(i),
+                         {by_rows_ ? Side::Left : Side::Right, columns.size(), columns_there});
       };
       if (last) return update_rest();
       const Block& next = blocks_[i + 1];
@@ -270,7 +260,7 @@ class NativeLu {
       if (early) updated_ = panels.record(false);
       panel(next, place_of(i + 1), panels, update_rest, early);
       factored_ = panels.record(false);
-      exchange_within(next, place_of(i + 1), panels);
+      updates_->exchange_within(next, place_of(i + 1), panels);
     }
   }
 
@@ -311,36 +301,36 @@ class NativeLu {
     const Range near{blocks_[i + 2].columns.begin, blocks_.rest_of_group(group.last)}, others{near.end, n_};
     soon.wait_for(q.record(false));  // the rest of the last step, K's way back, the panel's start
     Queue& of_near = last ? soon : q;
-    update(K, whole(), whole(), near, of_near, !last, stream_of(i));
+    updates_->update(K, whole(), whole(), near, of_near, !last, stream_of(i));
     if (by_rows_) copy_to_place(i + 2, of_near);
     soon_updated_ = of_near.record(false);
-    exchange(K, whole(), {all.columns.begin, K.columns.begin}, q);
+    updates_->exchange(K, whole(), {all.columns.begin, K.columns.begin}, q);
     if (!last) return;
     exchange_left_now(all, soon);
     unsigned char* const stream = streams_->streamed(all.columns) ? streams_->of_rest() : nullptr;
-    if (stream != nullptr) make_stream(all.columns, whole(), stream, q);
-    update(all, whole(), whole(), others, q, true, stream);
+    if (stream != nullptr) updates_->make_stream(all.columns, whole(), stream, q);
+    updates_->update(all, whole(), whole(), others, q, true, stream);
   }
 
-  /// update() of the next block's columns, which another queue has brought up to date with the block before.
+  /// The update of the next block's columns, which another queue has brought up to date with the block before.
   bool update_next(std::size_t i, Queue& q) {
     const Block& K = blocks_[i];
     const Range next = blocks_[i + 1].columns;
     const Place L = place_of(i), A = place_of(i + 1);
-    if (i > 0 && progress_ != nullptr && in_one_kernel(K, L, A, next, step(i), q)) return true;
+    if (i > 0 && progress_ != nullptr && updates_->in_one_kernel(K, L, A, next, step(i), q)) return true;
     if (!streams_->streamed(K.columns) || !soon_) {
       make_stream(i, L, q);
       q.wait_for(soon_updated_);
-      return update(K, L, A, next, q, false, stream_of(i));
+      return updates_->update(K, L, A, next, q, false, stream_of(i));
     }
     // the exchange of rows beside the stream, which needs L exchanged by its own panels
     soon_->wait_for(factored_);
     soon_->wait_for(soon_updated_);
-    exchange(K, A, next, *soon_);
+    updates_->exchange(K, A, next, *soon_);
     const Event exchanged = soon_->record(false);
     make_stream(i, L, q);
     q.wait_for(exchanged);
-    return solve_and_subtract(K, L, A, next, {}, stream_of(i), q, false);
+    return updates_->solve_and_subtract(K, L, A, next, {}, stream_of(i), q, false);
   }
   /// Of progress_: the columns of the block after step i's are up to date with the block before it.
   cuda::Progress step(std::size_t i) const { return {progress_, static_cast<std::int32_t>(i)}; }
@@ -348,17 +338,11 @@ class NativeLu {
   /// If block i's L11, factored in L, is streamed, its stream, for all columns to the right.
   void make_stream(std::size_t i, const Place& L, Queue& q) {
     const Range K = blocks_[i].columns;
-    if (streams_->streamed(K)) make_stream(K, L, streams_->of_block(i), q);
-  }
-  void make_stream(Range K, const Place& L, unsigned char* stream, Queue& q) {
-    streams_->make(L(K, K), L.by_rows, streams_->rows_at_once(K), stream, q);
+    if (streams_->streamed(K)) updates_->make_stream(K, L, streams_->of_block(i), q);
   }
   const unsigned char* stream_of(std::size_t i) const {
     return streams_->streamed(blocks_[i].columns) ? streams_->of_block(i) : nullptr;
   }
-
-  /// What the kernel's panel at K did to the rows.
-  cuda::RowExchange exchange_of(Range K) const { return {source_ + K.begin, displaced_to_ + K.begin, K.size()}; }
 
   /// What the queue of the rest gets next does not begin before the panel's first kernel has, or, if that is early, before it may.
   void wait_for_start() {
@@ -380,27 +364,16 @@ class NativeLu {
       shape.early = early && shape.cluster;
       shape.padded = by_rows_ || !aligned_.empty();  // a copy
       if (first && !shape.early) updated_.reset();
-      cuda::lu_panel(A({K.begin, m_}, K), ipiv(K), K.begin, info_.data, exchange_of(K), panel_workspace_, shape,
-                     first && !shape.early ? &start_ : nullptr, q);
+      cuda::lu_panel(A({K.begin, m_}, K), ipiv(K), K.begin, info_.data, updates_->exchange_of(K), panel_workspace_,
+                     shape, first && !shape.early ? &start_ : nullptr, q);
       if constexpr (first) beside();
       return;
     }
     const auto [left, right] = blocks_.halves(block);
     panel(left, A, q, beside, early);
-    exchange_within(left, A, q);
-    early = update(left, A, A, right.columns, q);
+    updates_->exchange_within(left, A, q);
+    early = updates_->update(left, A, A, right.columns, q);
     panel(right, A, q, nullptr, early);
-  }
-  /// The rows of a factored block's columns as its panels right of them exchanged them, but for those with which they have been
-  /// updated: of the left half those of the right one, and so on in the right half.
-  void exchange_within(const Block& block, const Place& A, Queue& q) {
-    const Range K = block.columns;
-    const std::int64_t inner = block.inner;
-    std::vector<std::int64_t> firsts;
-    for (Range right = K; right.size() > inner; firsts.push_back(right.begin - K.begin))
-      right.begin = blocks_.middle(right, inner);
-    if (!firsts.empty())
-      cuda::exchange_rows(A({K.begin, m_}, {K.begin, K.begin + firsts.back()}), exchange_of(K), inner, q, firsts);
   }
   /// Block i from the row-major matrix to its place, and back.
   void copy_to_place(std::size_t i, Queue& q) {
@@ -412,30 +385,6 @@ class NativeLu {
     cuda::transpose(Op::Trans, from.data, whole()({from.first_row, m_}, blocks_[i].columns), q);
   }
 
-  /// The rows of `columns` as the panels within the block exchanged them.
-  void exchange(const Block& block, const Place& A, Range columns, Queue& q, bool of_rest = false) {
-    if (columns.size() <= 0) return;
-    const Range K = block.columns;
-    if (A.by_rows)
-      cuda::exchange_columns(A({K.begin, m_}, columns), exchange_of(K), block.inner, q);
-    else
-      cuda::exchange_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, q, {},
-                          of_rest && displaced_rows_pay());
-  }
-  /// The same of the rest, whose product takes what it can: these rows.
-  cuda::DisplacedRows<T> exchange_of_rest(const Block& block, const Place& A, Range columns, Queue& q) {
-    if constexpr (std::is_same_v<T, float>) {
-      const Range K = block.columns;
-      if (displaced_rows_pay() && K.size() <= cuda::exchange_top_rows_max &&
-          products_.takes_displaced(A({K.end, m_}, columns)))
-        return cuda::exchange_top_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, displaced_workspace_, q);
-    }
-    exchange(block, A, columns, q, true);
-    return {};
-  }
-  /// Whether the rest's exchanges, beside a panel, decide: in tall matrices of real numbers in single precision.
-  bool displaced_rows_pay() const { return std::is_same_v<T, float> && !by_rows_ && m_ >= tall * n_; }
-
   /// Whether the columns left of a block are exchanged at the end: where that is faster and, with so many blocks, its workspace
   /// is not larger than two blocks.
   bool left_at_end_pays(std::int64_t blocks) const {
@@ -446,82 +395,8 @@ class NativeLu {
   }
   /// The rows of the columns left of the block, unless that is done at the end.
   void exchange_left_now(const Block& block, Queue& q) {
-    if (!left_at_end_) exchange(block, whole(), {0, block.columns.begin}, q);
+    if (!left_at_end_) updates_->exchange(block, whole(), {0, block.columns.begin}, q);
   }
-
-  /// A12 = L11^-1 P A12,  A22 -= L21 A12  for some columns right of the block, which is factored in L. `stream`: L11's, if it is
-  /// streamed(). Whether a panel can be early behind it.
-  bool update(const Block& block, const Place& L, const Place& A, Range columns, Queue& q, bool of_rest = false,
-              const unsigned char* stream = nullptr, const cuda::FirstPart& first = {}) {
-    if (columns.size() <= 0) return false;
-    const Range K = block.columns;
-    const std::int64_t inner = block.inner;
-    cuda::RowExchange rows = exchange_of(K);
-    if (!of_rest && in_one_kernel(block, L, A, columns, {}, q)) return true;
-    const bool many = columns.size() > cuda::exchange_solve_few && K.size() > inner;
-    cuda::DisplacedRows<T> displaced;
-    if (inner > solve_rows_ || many || stream != nullptr) {
-      if (of_rest)
-        displaced = exchange_of_rest(block, A, columns, q);
-      else
-        exchange(block, A, columns, q);
-      rows.rows = 0;
-    }
-    return solve_and_subtract(block, L, A, columns, rows, stream, q, of_rest, first, displaced);
-  }
-  /// The same where the rows are exchanged, but for `rows`, which solve() exchanges.
-  bool solve_and_subtract(const Block& block, const Place& L, const Place& A, Range columns, cuda::RowExchange rows,
-                          const unsigned char* stream, Queue& q, bool of_rest, const cuda::FirstPart& first = {},
-                          const cuda::DisplacedRows<T>& displaced = {}) {
-    const Range K = block.columns;
-    const std::int64_t at_once = stream == nullptr ? solve_rows_ : streams_->rows_at_once(K);
-    if (!single && stream == nullptr && of_rest && columns.size() > cuda::exchange_solve_few) {
-      make_stream(K, L, streams_->of_rest(), q);
-      stream = streams_->of_rest();
-    }
-    solve(L, A, K, columns, rows, block.inner, stream, at_once, q, of_rest && block.two_parts);
-    return subtract(L, A, K, {K.end, m_}, columns, q, of_rest, first, displaced);
-  }
-
-  /// update() by one kernel, which waits for `updated`; false, with nothing done, where that is not possible.
-  bool in_one_kernel(const Block& block, const Place& L, const Place& A, Range columns, cuda::Progress updated,
-                     Queue& q) {
-    const Range K = block.columns;
-    return !L.by_rows && !A.by_rows && K.size() <= block.inner &&
-           cuda::exchange_solve_subtract(L({K.begin, m_}, K), A({K.begin, m_}, columns), exchange_of(K), updated, q);
-  }
-
-  /// A12 = L11^-1 P A12, by halves, whose products have more depth than those of one part after the other. `stream`: those of
-  /// L11's parts of so many rows `at_once`, or null.
-  void solve(const Place& L, const Place& A, Range K, Range columns, cuda::RowExchange& rows, std::int64_t inner,
-             const unsigned char* stream, std::int64_t at_once, Queue& q, bool two_parts) {
-    if (K.size() > at_once) {
-      const std::int64_t above = (K.size() / 2 + at_once - 1) / at_once * at_once, middle = K.begin + above;
-      solve(L, A, {K.begin, middle}, columns, rows, inner, stream, at_once, q, two_parts);
-      subtract(L, A, {K.begin, middle}, {middle, K.end}, columns, q, false);
-      if constexpr (!single)
-        if (stream != nullptr) stream += cuda::solve_stream_bytes<T>(above, at_once, false);
-      return solve(L, A, {middle, K.end}, columns, rows, inner, stream, at_once, q, two_parts);
-    }
-    if constexpr (std::is_same_v<T, double>)
-      if (at_once > solve_rows_) return cuda::solve_streamed(stream, A(K, columns), A.by_rows, q);
-    const int beside = &q == panels_ && products_.leave_multiprocessors() ? products_.panel_multiprocessors : 0;
-    cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, stream, q, beside,
-                         two_parts);
-    rows.rows = 0;  // of all parts at once
-  }
-
-  /// A(rows, columns) -= L(rows, K) A(K, columns), behind solve. Whether a panel can be early behind it.
-  bool subtract(const Place& L, const Place& A, Range K, Range rows, Range columns, Queue& q, bool of_rest,
-                const cuda::FirstPart& first = {}, const cuda::DisplacedRows<T>& displaced = {}) {
-    if (rows.size() <= 0) return false;
-    const View<T> L21 = L(rows, K), U = A(K, columns);
-    // row-major: the product of the transposes. U may have small columns.
-    return products_.subtract(A.by_rows ? U : L21, A.by_rows ? L21 : U, A(rows, columns),
-                              A.by_rows ? Side::Left : Side::Right, of_rest, panels_stay_, q, first, displaced);
-  }
-
-  static constexpr bool single = std::is_same_v<real_t<T>, float>;
 
   View<std::int32_t> ipiv(Range K) const { return ipiv_.cols == 1 ? ipiv_(K, {0, 1}) : ipiv_({0, 1}, K); }
 
@@ -534,15 +409,14 @@ class NativeLu {
   LuNativeProducts<T> products_;
   LuNativeBlocks<T> blocks_;
   std::optional<LuNativeStreams<T>> streams_;  // of the blocks when they are grouped
+  std::optional<Updates> updates_;
   std::int32_t *source_ = nullptr, *displaced_to_ = nullptr, *counts_ = nullptr;
-  bool panels_stay_ = false;  // in the present step
   bool left_at_end_ = false;  // columns left of a block are exchanged at the end
   void* panel_workspace_ = nullptr;
-  unsigned char *displaced_workspace_ = nullptr, *left_workspace_ = nullptr;
+  unsigned char* left_workspace_ = nullptr;
   T* copies_ = nullptr;  // of blocks: the one whose L is in use, the next, and the one after that
   static constexpr std::size_t copies = 3;
-  std::int64_t copy_size_ = 0;  // elements
-  const Queue* panels_ = nullptr;  // their queue, during factor()
+  std::int64_t copy_size_ = 0;     // elements
   Queue* rest_ = &q_;              // the queue of the rest: q_, or beside the last panels another one
   std::int64_t transposed_ = 0;    // so many rows and columns have been transposed back by then
   cuda::Start start_;  // of the panel's kernel beside the update of the rest

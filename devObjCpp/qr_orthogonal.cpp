@@ -65,30 +65,37 @@ BlockReflectors<T>::BlockReflectors(Side side, std::int64_t m, std::int64_t k, s
 
 template <class T>
 BlockReflectors<T>::Reflector::Reflector(std::int64_t m, std::int64_t nb, bool with_VTri, Queue& q)
-    : V_(cuda::aligned_ld(m), nb, q), gram_(nb, nb, q), tri_(nb, nb, q) {
-  if (with_VTri) VTri_ = Matrix<T>(cuda::aligned_ld(m), nb, q);
+    : most_rows(cuda::aligned_ld(m)) {
+  // each begins at a multiple of 256 bytes
+  const auto aligned = [](std::int64_t elements) { return (elements + 63) / 64 * 64; };
+  const std::int64_t of_V = aligned(most_rows * nb), of_triangle = aligned(nb * nb);
+  memory = Matrix<T>((with_VTri ? 2 : 1) * of_V + 2 * of_triangle, 1, q);
+  V.data = memory.data;
+  VTri.data = V.data + (with_VTri ? of_V : 0);
+  Tri.data = VTri.data + of_V;
+  G.data = Tri.data + of_triangle;
 }
 
 /// op: that of T, in V op(T)
 template <class T>
 void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, bool with_VTri, Op op, const ProductsByParts& parts,
                                          Queue& q) {
-  V = View<T>(V_.data, A.rows, A.cols, cuda::aligned_ld(A.rows));
-  Tri = View<T>(tri_.data, A.cols, A.cols);
-  View<T> G(gram_.data, A.cols, A.cols);
+  V = View<T>(V.data, A.rows, A.cols, cuda::aligned_ld(A.rows));
+  Tri = View<T>(Tri.data, A.cols, A.cols);
+  G = View<T>(G.data, A.cols, A.cols);
   unit_lower(A, V, q);
   // cuBLAS takes the long sums of a product with few elements in parts itself, but of complex ones in fewer
   constexpr std::int64_t long_vectors = 2048;
   const bool in_parts = is_complex<T> && q.on_cuda() && V.rows >= long_vectors;
   triangle_of_vectors(V, tau, G, Tri, q, in_parts ? 2 : 1);
   if (!with_VTri) return;
-  VTri = View<T>(VTri_.data, V.rows, V.cols, V.ld);
+  VTri = View<T>(VTri.data, V.rows, V.cols, V.ld);
   times_triangle(V, op, Tri, VTri, q, parts);
 }
 
 template <class T>
 typename BlockReflectors<T>::Reflector& BlockReflectors<T>::place_for(std::int64_t rows, std::int64_t i) {
-  const auto has_room = [&](const Reflector& place) { return place.number < i && place.V_.rows >= rows; };
+  const auto has_room = [&](const Reflector& place) { return place.number < i && place.most_rows >= rows; };
   return *std::min_element(places_.begin(), places_.end(), [&](const Reflector& a, const Reflector& b) {
     return has_room(a) != has_room(b) ? has_room(a) : a.number < b.number;
   });

@@ -51,8 +51,9 @@ template <class T> class BlockReflectors {
 
  private:
   struct Reflector {
-    Matrix<T> V_, VTri_, gram_, tri_;
-    View<T> V, VTri, Tri;
+    Matrix<T> memory;  // one for all: an allocation takes the host as long as a launch
+    View<T> V, VTri, Tri, G;
+    std::int64_t most_rows;
     std::int64_t number = -1;  // the last one that was here
     Event moment;              // when it had been made, or applied
     Reflector(std::int64_t m, std::int64_t nb, bool with_VTri, Queue& q);
