@@ -36,7 +36,7 @@ class Rows {
       for (int u = 0; u < share; ++u) {
         const int t = row_of(u), c = column_of(u);
         if (t < rows && has(c))
-          __pipeline_memcpy_async(&X_[c][t], &at(top + from[t], c), sizeof(E));
+          copy_async(&X_[c][t], &at(top + from[t], c));
         else
           X_[c][t] = E{};
       }

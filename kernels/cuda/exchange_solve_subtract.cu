@@ -48,7 +48,7 @@ __device__ void fetch(Row<E, w>* L, const Block<E>& stored) {
   const E* from = &stored(row, first);
 #pragma unroll
   for (int k = 0; k < w; k += step, from += step * stored.ld)
-    if (first + k < row) __pipeline_memcpy_async(&L[row][first + k], from, sizeof(E));
+    if (first + k < row) copy_async(&L[row][first + k], from);
 }
 
 /// By all threads.
@@ -97,15 +97,15 @@ __global__ void __launch_bounds__(threads) exchange_solve_subtract_kernel(Block<
   };
   own([&](int c) {
     if (c < cols)
-      __pipeline_memcpy_async(&memory.X[c][t], &A(from, c), sizeof(E));
+      copy_async(&memory.X[c][t], &A(from, c));
     else
       memory.X[c][t] = E{};
-    if (to >= 0 && c < cols) __pipeline_memcpy_async(&memory.top[c][t], &A(t, c), sizeof(E));
+    if (to >= 0 && c < cols) copy_async(&memory.top[c][t], &A(t, c));
   });
   __pipeline_commit();
   __pipeline_wait_prior(1);
   __syncthreads();
-  if (warp < w / tile / 2) invert_two_tiles<E, w>(memory.L, 2 * warp);
+  if (warp < inverting_warps<E, w>) invert_tiles<E, w>(memory.L, warp);
   __pipeline_wait_prior(0);
   cluster_arrive_relaxed();
   const E* L21 = &L(first_row, 0);
@@ -115,13 +115,7 @@ __global__ void __launch_bounds__(threads) exchange_solve_subtract_kernel(Block<
     if (to >= 0 && c < cols) A(to, c) = memory.top[c][t];
   });
   __syncthreads();
-  if constexpr (subtracts)
-    if (rows > 0) product.load_C({&A(first_row, 0), rows, cols, A.ld}, rows, cols);
   solve<E, w>(memory.L, memory.X);
-  own([&](int c) {  // each block stores some columns
-    if (c < cols && c * parts / columns == part) A(t, c) = memory.X[c][t];
-  });
-
   if constexpr (subtracts)
     for (int row = 0, pass = 0; row < rows; row += product.pass_rows, ++pass) {
       const int left = rows - row;
@@ -129,17 +123,23 @@ __global__ void __launch_bounds__(threads) exchange_solve_subtract_kernel(Block<
       if (pass > 0) {
         __syncthreads();  // all are done with the product's memory
         product.load(L21 + row, L.ld, left);
-        product.load_C(C, left, cols);
       }
+      product.load_C(C, left, cols);
       product.arrived(pass);
       __syncthreads();
       product.multiply(memory.X, C, left, cols);
     }
+  own([&](int c) {  // each block stores some columns
+    if (c < cols && c * parts / columns == part) A(t, c) = memory.X[c][t];
+  });
 }
 
 /// The blocks of a cluster: as many as that the clusters of w columns are on the GPU at once (of an H100: 15 of 8 blocks, 17 of 6).
 template <int w>
 constexpr int most_parts = w == 64 ? 8 : 6;
+/// Rows of a block, if there are not more than most_parts of them.
+template <class E>
+constexpr std::int64_t rows_of_part = std::is_same_v<E, float> ? 128 : 64;
 /// Rows up to which that is faster than exchange_solve and a product, in the LU, whose products of the rest leave it more
 /// multiprocessors in single precision.
 template <class E>
@@ -159,7 +159,8 @@ template <class E, int w>
 bool launch(Block<E> L, Block<E> A, RowExchange exchange, Progress updated, Queue& q) {
   constexpr auto kernel = exchange_solve_subtract_kernel<E, w, true>;
   if (!possible<E, w>(q.device())) return false;
-  const std::int64_t rows = L.rows - w, parts = std::clamp<std::int64_t>(ceil_div(rows, 128), 1, most_parts<w>);
+  const std::int64_t rows = L.rows - w,
+                     parts = std::clamp<std::int64_t>(ceil_div(rows, rows_of_part<E>), 1, most_parts<w>);
   const auto part_rows = static_cast<int>(ceil_div(rows, 4 * parts) * 4);  // aligned, if L is
   allow_shared_memory(kernel, q.device(), "exchange_solve_subtract");
   const ClusterLaunch launch(ceil_div(A.cols, columns) * parts, static_cast<int>(parts), threads,

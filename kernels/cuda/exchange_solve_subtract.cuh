@@ -20,16 +20,42 @@ constexpr int tile = 16;    // rows of L11 whose diagonal tile is inverted
 template <class E, int w>
 using Row = E[w + (sizeof(E) == 16 ? 2 : exchange_solve_tiles::padded<E>(0))];
 
-/// By one warp: diagonal tiles `first` and `first` + 1 of L = their inverses. Each half of the warp has a tile, a lane a column. What
-/// is on and above the diagonal is not read.
+/// Warps that invert L's diagonal tiles: one for two tiles, for one of complex numbers in double precision.
 template <class E, int w>
-__device__ void invert_two_tiles(Row<E, w>* L, int first) {
-  const int lane = threadIdx.x % warp_size, column = lane % tile, top = (first + lane / tile) * tile;
-  E x[tile];
-  exchange_solve_tiles::inverse_column(x, column, [&](int i, int k) -> const E& { return L[top + i][top + k]; });
-  __syncwarp();
+constexpr int inverting_warps = w / tile / (is_device_complex<E> && by_tensor_cores<E> ? 1 : 2);
+
+/// By one of them: its tiles = their inverses. What is on and above the diagonal is not read. A lane has a column of a tile, or its
+/// real or imaginary parts, since the time is that of the instructions.
+template <class E, int w>
+__device__ void invert_tiles(Row<E, w>* L, int warp) {
+  const int lane = threadIdx.x % warp_size, column = lane % tile;
+  if constexpr (inverting_warps<E, w> == w / tile) {
+    using R = real_e<E>;
+    const int top = warp * tile;
+    const bool imaginary = lane >= tile;
+    R x[tile];
 #pragma unroll
-  for (int i = 0; i < tile; ++i) L[top + i][top + column] = x[i];
+    for (int i = 0; i < tile; ++i) x[i] = R(i == column && !imaginary);
+#pragma unroll
+    for (int k = 0; k < tile; ++k) {
+      const R other = with_sign(__shfl_xor_sync(all_lanes, x[k], tile), imaginary ? INT32_MIN : 0);
+#pragma unroll
+      for (int i = k + 1; i < tile; ++i) {
+        const E d = L[top + i][top + k];
+        x[i] = fused(d.y, other, fused(-d.x, x[k], x[i]));  // as minus_product
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < tile; ++i) reinterpret_cast<R*>(&L[top + i][top + column])[imaginary] = x[i];
+  } else {
+    const int top = (2 * warp + lane / tile) * tile;
+    E x[tile];
+    exchange_solve_tiles::inverse_column(x, column, [&](int i, int k) -> const E& { return L[top + i][top + k]; });
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < tile; ++i) L[top + i][top + column] = x[i];
+  }
 }
 
 /// Some columns of 16 rows of X. In single precision a warp has four, a thread one row of two.
@@ -103,12 +129,12 @@ struct Numbers {
   __device__ static int n() { return threadIdx.x % warp_size / 4; }
   /// From the row's first number on.
   __device__ static const double* of_L(const E* row) { return reinterpret_cast<const double*>(row) + i(); }
-  /// From number i of the first column's n-th on; negative where minus().
+  /// From number i of the first column's n-th on, to be multiplied with_sign(sign()) for a sum, or for `minus` a sum.
   template <int pitch>
   __device__ static const double* of_X(const E (*first_column)[pitch], int k) {
     return reinterpret_cast<const double*>(&first_column[n() / parts][k + i() / parts]) + (i() + n()) % parts;
   }
-  __device__ static bool minus() { return i() % parts > n() % parts; }
+  __device__ static int sign(bool minus) { return (i() % parts > n() % parts) != minus ? INT32_MIN : 0; }
 };
 
 /// Double precision: a warp has eight real columns.
@@ -152,7 +178,7 @@ class RowsOfX<E, w, true> {
   /// sums -= or += L X, of the 16 rows of X from k0 on; not done, and false, if X is not finite and the sums are positive.
   template <bool minus>
   __device__ bool add(double (&sums)[4], int k0) const {
-    constexpr int steps = N::parts, exponent = 0x7ff00000;
+    constexpr int exponent = 0x7ff00000;
     const double* const x = N::of_X(X_, k0);
     double b[steps][4];
     bool finite = true;
@@ -160,7 +186,7 @@ class RowsOfX<E, w, true> {
     for (int s = 0; s < steps; ++s)
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        b[s][j] = N::minus() != minus ? -x[16 * s + 4 * j] : x[16 * s + 4 * j];
+        b[s][j] = with_sign(x[16 * s + 4 * j], N::sign(minus));
         // (isfinite waits for the unit that multiplies)
         finite = finite && (__double2hiint(b[s][j]) & exponent) != exponent;
       }
@@ -186,6 +212,7 @@ class RowsOfX<E, w, true> {
   __device__ void store(double (&x)[4]) const {
     each([&](int row, int column, double& re, double& im) { X_[column][row] = from_parts<E>(re, im); }, x);
   }
+  static constexpr int steps = N::parts;
   const Row<E, w>* L_;
   Row<E, w>* X_;
   double x_[4];
@@ -383,7 +410,7 @@ class Product<E, w, true> {
       for (int j = 0; j < 4; ++j) {
         const double* const at = l + (4 * s + j) * next;
         a[j] = at[0], a_below[j] = at[8 * N::parts];
-        b[j] = N::minus() ? x[16 * s + 4 * j] : -x[16 * s + 4 * j];
+        b[j] = with_sign(x[16 * s + 4 * j], N::sign(true));
       }
       multiply_16x16x8(sums[s % 2], a, a_below, b);
     }

@@ -1,9 +1,8 @@
 // The tiles of exchange_solve: L11 and columns of A in shared memory, inverses of diagonal tiles, products of tiles.
 #pragma once
 
-#include <cuda_pipeline_primitives.h>
-
 #include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/copy_async.cuh"
 #include "kernels/cuda/tensor_double.cuh"
 #include "kernels/native.hpp"
 
@@ -190,7 +189,7 @@ __device__ void fetch(E (*L)[tile][pitch], Block<E> stored, int stripes) {
         const int k = by_rows ? id % tile : id / 8 % 4 + id / 128 * 4 + e * 8;
         const int row = s * tile + i, col = q * tile + k;
         if (row < w && col < row)
-          __pipeline_memcpy_async(&L[n][i][k], by_rows ? &stored(col, row) : &stored(row, col), sizeof(E));
+          copy_async(&L[n][i][k], by_rows ? &stored(col, row) : &stored(row, col));
         else
           L[n][i][k] = E{};
       }

@@ -104,10 +104,10 @@ struct TensorTile {
   __device__ void subtract(E (&x)[elements], const E* U, int thread) const {
     const int k = thread % 4, n = thread % warp_size / 4;
     const double* u = reinterpret_cast<const double*>(U + n / parts * stride + k / parts) + (k + n) % parts;
-    const bool minus = k % parts > n % parts;
+    const int sign = k % parts > n % parts ? INT32_MIN : 0;
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
-      const double us = minus ? -u[s * depth] : u[s * depth];
+      const double us = with_sign(u[s * depth], sign);
 #pragma unroll
       for (int i = 0; i < rows; i += 2) {
         auto& two_rows = reinterpret_cast<double(&)[4]>(x[i * width]);

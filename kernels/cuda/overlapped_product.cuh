@@ -126,10 +126,6 @@ __device__ void fetch_C(const CUtensorMap& C, bool streamed, const TileOfC& at, 
   }
 }
 
-__device__ inline double with_sign(double x, int sign) {
-  return __hiloint2double(__double2hiint(x) ^ sign, __double2loint(x));
-}
-
 /// The sums begin with alpha C, from shared memory.
 template <class Product>
 __device__ void load_C(Product& p, int sign, const unsigned char* from) {

@@ -3,7 +3,14 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 namespace devobj::cuda {
+
+/// -x if `sign` is INT32_MIN, x if it is 0, without the unit that multiplies: a negation there waits for the products under way.
+__device__ inline double with_sign(double x, int sign) {
+  return __hiloint2double(__double2hiint(x) ^ sign, __double2loint(x));
+}
 
 /// c += A B for A 8 x 4, B 4 x 8, c 8 x 8 spread over the lanes of a warp. Lane 4 o + i has A(o, i), B(i, o), and c(o, 2 i) and
 /// c(o, 2 i + 1).

@@ -9,9 +9,8 @@
 // with B_i and X_i in shared memory, where a thread reads four of each at a time.
 #pragma once
 
-#include <cuda_pipeline_primitives.h>
-
 #include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/copy_async.cuh"
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/single_precision.cuh"
 #include "kernels/cuda/triangle_tile.cuh"
@@ -62,7 +61,7 @@ __device__ void fetch(Block<E> LU, TriangleTile<E>* T) {
         TriangleTile<E>& into = T[place_of_tile(j, i)];
         E& to = of_rows ? into.a[lane][warp + u * warps] : into.a[warp + u * warps][lane];
         if (r < n && c < n && (of_rows ? r <= c : r > c))
-          __pipeline_memcpy_async(&to, &LU(r, c), sizeof(E));
+          copy_async(&to, &LU(r, c));
         else
           to = from_parts<E>(r == c ? 1 : 0);
       }

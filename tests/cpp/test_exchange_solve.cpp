@@ -424,7 +424,8 @@ TEST_P(ExchangeSolveSubtract, SizesAndWidths) {
     bool hopper = false;
     if constexpr (cuda_built) hopper = cuda::gemm_overlapped_usable(q().device());
     // by the kernel: on Hopper for 64 columns, in single precision for 128 too, and more rows
-    const std::vector<Size> of_64{{64, 64, 1},   {65, 64, 64},   {70, 64, 3},    {300, 64, 63},
+    const std::vector<Size> of_64{{64, 64, 1},   {65, 64, 64},   {70, 64, 3},    {129, 64, 8},
+                                  {200, 64, 17}, {300, 64, 63},  {577, 64, 9},   {700, 64, 33},
                                   {1200, 64, 9}, {2500, 64, 40}, {3901, 64, 20}, {4000, 64, 64}};
     for (const Size& size : of_64) check<T>(size);
     EXPECT_EQ(done, hopper ? 2 * of_64.size() : 0);
