@@ -35,10 +35,12 @@ class Rows {
 #pragma unroll
       for (int u = 0; u < share; ++u) {
         const int t = row_of(u), c = column_of(u);
-        if (t < rows && has(c))
+        if (t >= rows || !has(c))
+          X_[c][t] = E{};
+        else if (by_rows)
           copy_async(&X_[c][t], &at(top + from[t], c));
         else
-          X_[c][t] = E{};
+          __pipeline_memcpy_async(&X_[c][t], &at(top + from[t], c), sizeof(E));
       }
       __pipeline_commit();
       // those that leave, to where they go when all that come have been read
