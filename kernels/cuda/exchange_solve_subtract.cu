@@ -115,6 +115,9 @@ __global__ void __launch_bounds__(threads) exchange_solve_subtract_kernel(Block<
     if (to >= 0 && c < cols) A(to, c) = memory.top[c][t];
   });
   __syncthreads();
+  constexpr bool C_beside_solve = subtracts && !by_tensor_cores<E>;  // which it delays in double precision
+  if constexpr (C_beside_solve)
+    if (rows > 0) product.load_C({&A(first_row, 0), rows, cols, A.ld}, rows, cols);
   solve<E, w>(memory.L, memory.X);
   if constexpr (subtracts)
     for (int row = 0, pass = 0; row < rows; row += product.pass_rows, ++pass) {
@@ -124,7 +127,7 @@ __global__ void __launch_bounds__(threads) exchange_solve_subtract_kernel(Block<
         __syncthreads();  // all are done with the product's memory
         product.load(L21 + row, L.ld, left);
       }
-      product.load_C(C, left, cols);
+      if (!C_beside_solve || pass > 0) product.load_C(C, left, cols);
       product.arrived(pass);
       __syncthreads();
       product.multiply(memory.X, C, left, cols);

@@ -141,6 +141,10 @@ constexpr int cluster_rows = sizeof(E) == 16 ? 3 : 4;
 template <class E>
 constexpr int few_blocks = std::is_same_v<E, float> ? 8 : max_cluster;
 
+/// Rows of complex columns up to which one block with a row to each of the usual threads is faster than two with few of them.
+template <class E>
+constexpr std::int64_t one_block_most = sizeof(E) == 16 ? 224 : usual_threads;
+
 /// Whether one row to each of more_threads is faster than two to each of the usual ones. In other types it is for a panel by itself, but
 /// not beside products.
 template <class E>
@@ -222,10 +226,11 @@ Shapes shapes_of(std::int64_t m, std::int64_t n) {
   const bool one = m > followed_rows && m <= 2 * followed_rows;
   if (!one) follow();
   one_block(1, few_threads);
-  if (is_complex<T>)
-    one_block(1, usual_threads);
-  else
+  const bool usual_first = m <= one_block_most<E>;
+  if (!is_complex<T>)
     one_block(2, few_threads);
+  else if (usual_first)
+    one_block(1, usual_threads);
   if (one) follow();
   if (machine.clusters) {
     if (blocks_of(1, few_threads) <= few_blocks<E>) cluster(1, few_threads);
@@ -233,6 +238,7 @@ Shapes shapes_of(std::int64_t m, std::int64_t n) {
     if (has_more_threads<E>) cluster(1, more_threads);
     for (int rows = 2; rows <= cluster_rows<E>; ++rows) cluster(rows, usual_threads);
   }
+  if (is_complex<T> && !usual_first) one_block(1, usual_threads);
   one_block(2, usual_threads);
   for (int rows : {2, 4, 8, 16})
     if (blocks_of(rows, usual_threads) <= std::min(machine.processors, max_blocks))
