@@ -20,16 +20,19 @@ constexpr int tile = 16;    // rows of L11 whose diagonal tile is inverted
 template <class E, int w>
 using Row = E[w + (sizeof(E) == 16 ? 2 : exchange_solve_tiles::padded<E>(0))];
 
-/// Warps that invert L's diagonal tiles: one for two tiles, for one of complex numbers in double precision.
+/// Whether two lanes have the real and the imaginary parts of a column that is inverted: of complex numbers in double precision, where
+/// a warp's instructions are what takes the time.
+template <class E>
+constexpr bool inverted_by_parts = sizeof(E) == 16;
+/// Warps that invert L's diagonal tiles: one for two tiles, or for one.
 template <class E, int w>
-constexpr int inverting_warps = w / tile / (is_device_complex<E> && by_tensor_cores<E> ? 1 : 2);
+constexpr int inverting_warps = w / tile / (inverted_by_parts<E> ? 1 : 2);
 
-/// By one of them: its tiles = their inverses. What is on and above the diagonal is not read. A lane has a column of a tile, or its
-/// real or imaginary parts, since the time is that of the instructions.
+/// By one of them: its tiles = their inverses. What is on and above the diagonal is not read. A lane has a column of a tile, or parts.
 template <class E, int w>
 __device__ void invert_tiles(Row<E, w>* L, int warp) {
   const int lane = threadIdx.x % warp_size, column = lane % tile;
-  if constexpr (inverting_warps<E, w> == w / tile) {
+  if constexpr (inverted_by_parts<E>) {
     using R = real_e<E>;
     const int top = warp * tile;
     const bool imaginary = lane >= tile;
@@ -129,7 +132,7 @@ struct Numbers {
   __device__ static int n() { return threadIdx.x % warp_size / 4; }
   /// From the row's first number on.
   __device__ static const double* of_L(const E* row) { return reinterpret_cast<const double*>(row) + i(); }
-  /// From number i of the first column's n-th on, to be multiplied with_sign(sign()) for a sum, or for `minus` a sum.
+  /// From number i of the first column's n-th on, of which a sum has those with_sign(sign(false)), a difference those with_sign(sign(true)).
   template <int pitch>
   __device__ static const double* of_X(const E (*first_column)[pitch], int k) {
     return reinterpret_cast<const double*>(&first_column[n() / parts][k + i() / parts]) + (i() + n()) % parts;
@@ -178,7 +181,7 @@ class RowsOfX<E, w, true> {
   /// sums -= or += L X, of the 16 rows of X from k0 on; not done, and false, if X is not finite and the sums are positive.
   template <bool minus>
   __device__ bool add(double (&sums)[4], int k0) const {
-    constexpr int exponent = 0x7ff00000;
+    constexpr int steps = N::parts, exponent = 0x7ff00000;
     const double* const x = N::of_X(X_, k0);
     double b[steps][4];
     bool finite = true;
@@ -212,7 +215,6 @@ class RowsOfX<E, w, true> {
   __device__ void store(double (&x)[4]) const {
     each([&](int row, int column, double& re, double& im) { X_[column][row] = from_parts<E>(re, im); }, x);
   }
-  static constexpr int steps = N::parts;
   const Row<E, w>* L_;
   Row<E, w>* X_;
   double x_[4];
