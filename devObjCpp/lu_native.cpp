@@ -23,6 +23,8 @@
 // In double precision several hundred rows of U12 are one kernel's (solve_streamed). L11's stream is made once for all columns; beside it
 // the third queue exchanges the rows of `next`.
 //
+// What a block does to columns beside it, and by which kernels, is lu_native_updates.hpp's; here is when, and on which queue.
+//
 // A block wider than a panel is split in two: left half, update of the right half, right half. The table of block sizes is
 // read anew for each block, with the order of what is left (lu_native_blocks.hpp): narrow blocks where the panels decide, wide ones
 // where the products do.

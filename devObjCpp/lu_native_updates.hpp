@@ -29,6 +29,7 @@ struct LuNativePlace {
   }
 };
 
+/// The updates of one factorization, whose panels' queue is to be set first.
 template <class T>
 class LuNativeUpdates {
  public:
