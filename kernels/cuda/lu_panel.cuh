@@ -82,7 +82,7 @@ struct Launch {
   static constexpr auto kernel = lu_panel_kernel<E, W, R, T, LinkOf>;
   static LuPanelShape run(Panel<E> p, LuPanelShape shape, const Start* start, Queue& q) {
     const std::size_t most = allow_shared_memory(kernel, q.device(), "lu_panel");
-    CUtensorMap map{};
+    BoxMaps maps{};
     // (The copy engine stores 16 bytes at least. A single block has no barrier that empties the multiprocessor's cache, which the
     // copy engine passes by.)
     if constexpr (RestUpdate<E, W, R, T, LinkOf>::can_copy_boxes) {
@@ -90,14 +90,14 @@ struct Launch {
       p.boxes = shape.boxes && p.A.cols > 2 * W && has_tensor_map(numbers) &&
                 (shape.padded || numbers.rows % copied_numbers<real_e<E>> == 0) &&
                 RestMemory<E, W>::bytes(p.A.cols, true) <= most && (shape.cluster || machine_of<E>().clusters);
-      if (p.boxes) map = tensor_map("lu_panel", numbers, Boxes<E, W>::box_numbers, Boxes<E, W>::box_columns);
+      if (p.boxes) maps = Boxes<E, W>::maps_of(numbers);
     }
     const std::size_t of_rest = RestMemory<E, W>::bytes(p.A.cols, p.boxes), with_L = of_rest + KeptL<E, W, R, T>::bytes;
     // (a single block is not faster with it)
     p.keeps_L = shape.keeps_L && KeptL<E, W, R, T>::possible && shape.blocks > 1 && p.A.cols > W && with_L <= most;
     p.block_rows =
         even_rows<E> ? static_cast<int>(whole(ceil_div(p.A.rows, std::int64_t(shape.blocks)), updating)) : R * T;
-    launch(kernel, shape, T + updating, p.keeps_L ? with_L : of_rest, start, q, p, map);
+    launch(kernel, shape, T + updating, p.keeps_L ? with_L : of_rest, start, q, p, maps);
     shape.keeps_L = p.keeps_L;
     shape.boxes = p.boxes;
     return shape;

@@ -300,7 +300,7 @@ struct Elimination {
     for (int s = 0; s < steps; ++s) {
       double minus_U[wide];
 #pragma unroll
-      for (int t = 0; t < wide; ++t) minus_U[t] = -shared.next_U[deep * s + inner][8 * t + outer];
+      for (int t = 0; t < wide; ++t) minus_U[t] = negated(shared.next_U[deep * s + inner][8 * t + outer]);
 #pragma unroll
       for (int r = 0; r < R; ++r)
 #pragma unroll
@@ -434,8 +434,7 @@ __device__ void change_registers() {
 }
 
 template <class E, int W, int R, int T, template <class, int, int> class LinkOf>
-__global__ void __launch_bounds__(T + updating, 1)
-    lu_panel_kernel(Panel<E> p, const __grid_constant__ CUtensorMap map) {
+__global__ void __launch_bounds__(T + updating, 1) lu_panel_kernel(Panel<E> p, const __grid_constant__ BoxMaps maps) {
   extern __shared__ __align__(16) unsigned char bytes[];
   __shared__ PanelShared<E, W, R, T, LinkOf> shared;
   using Link = LinkOf<E, W, T>;
@@ -450,7 +449,7 @@ __global__ void __launch_bounds__(T + updating, 1)
   } else {
     change_registers<T, registers_left<T, given>>();
     Link link(shared.link, p);
-    RestUpdate<E, W, R, T, LinkOf>(p, map, shared, bytes + (p.keeps_L ? KeptL<E, W, R, T>::bytes : 0), link).run();
+    RestUpdate<E, W, R, T, LinkOf>(p, maps, shared, bytes + (p.keeps_L ? KeptL<E, W, R, T>::bytes : 0), link).run();
   }
 }
 

@@ -90,17 +90,17 @@ struct RestUpdate {
   }
 
   const Panel<E>& p;
-  const CUtensorMap& map;  // of the panel, if p.boxes
+  const BoxMaps& maps;  // of the panel, if p.boxes
   Shared& shared;
   Link& link;
   unsigned char* const memory;
   E *ring, *U12;
   const int nb, thread;
 
-  __device__ RestUpdate(const Panel<E>& panel, const CUtensorMap& map_of_panel, Shared& of_block,
-                        unsigned char* of_team, Link& blocks)
+  __device__ RestUpdate(const Panel<E>& panel, const BoxMaps& maps_of_panel, Shared& of_block, unsigned char* of_team,
+                        Link& blocks)
       : p(panel),
-        map(map_of_panel),
+        maps(maps_of_panel),
         shared(of_block),
         link(blocks),
         memory(of_team),
@@ -235,9 +235,9 @@ struct RestUpdate {
       for (int i = 0; i < ahead; ++i) fetch();
       Tile tile;
       tile.load(
-          [&](int i, int k, int part) {
+          [&](int i, int k, int own, int part) {
             using Number = typename Tile::Number;
-            const auto* const from = reinterpret_cast<const Number*>(L + (i * Tile::row_step + k * ld)) + part;
+            const auto* const from = reinterpret_cast<const Number*>(L + (i * Tile::row_step + (k + own) * ld)) + part;
             return here[i] ? load_kept<keeps_panel<E>>(from) : Number{};
           },
           thread);
@@ -249,7 +249,7 @@ struct RestUpdate {
         const E* const slot = place(used++);
 #pragma unroll
         for (int e = 0; e < Tile::elements; ++e) x[e] = slot[e * updating];
-        tile.template subtract<few_registers>(x, U12 + c * Tile::stride, thread);
+        tile.subtract(x, U12 + c * Tile::stride, thread);
         each(to, rest - c, [&](int e, E* a) { store_kept<keeps_panel<E>>(a, x[e]); });
         to += next_group;
       }
@@ -260,7 +260,7 @@ struct RestUpdate {
     link.opened(p);
     if constexpr (can_copy_boxes)
       if (p.boxes) {
-        Boxes boxes(p.A, map, memory, link.rank * block_rows<E, R, T>(p), block_rows<E, R, T>(p), thread);
+        Boxes boxes(p.A, maps, memory, link.rank * block_rows<E, R, T>(p), block_rows<E, R, T>(p), thread);
         boxes.copy_ahead(2 * W);
         return run([&](int c0, bool plain) {
           const std::uint32_t* const live = shared.live[c0 / W % 2];

@@ -47,16 +47,17 @@ struct RowTile {
   __device__ static int row(int thread) { return thread / warp_size / rows * rows * warp_size + thread % warp_size; }
   __device__ static int column(int thread) { return thread / warp_size % rows * width; }
 
-  /// L21: number(i, k, part) has the part of the element in the thread's row i, column k.
+  /// The first column of L21 of which the thread has elements.
+  __device__ static int own_column(int) { return 0; }
+  /// L21: number(i, k, own, part) has the part of the element in the thread's row i and column k + own, of which `own` is own_column().
   template <class Load>
   __device__ void load(Load number, int) {
 #pragma unroll
     for (int k = 0; k < W; ++k)
 #pragma unroll
-      for (int i = 0; i < rows; ++i) L[i][k] = number(i, k, 0);
+      for (int i = 0; i < rows; ++i) L[i][k] = number(i, k, 0, 0);
   }
   /// x -= L U, U by columns in shared memory
-  template <bool>
   __device__ void subtract(E (&x)[elements], const E* U, int thread) const {
     constexpr int at_once = 16 / sizeof(E);
     struct alignas(16) Piece {
@@ -91,16 +92,15 @@ struct TensorTile {
   __device__ static int row(int thread) { return thread / warp_size * warp_size + thread % warp_size / 4; }
   __device__ static int column(int thread) { return thread % 4 * width; }
 
+  __device__ static int own_column(int thread) { return thread % 4 / parts; }
   template <class Load>
   __device__ void load(Load number, int thread) {
-    const int k = thread % 4;
+    const int own = own_column(thread), part = thread % 4 % parts;
 #pragma unroll
     for (int i = 0; i < rows; ++i)
 #pragma unroll
-      for (int s = 0; s < steps; ++s) L[i][s] = -number(i, (s * depth + k) / parts, k % parts);
+      for (int s = 0; s < steps; ++s) L[i][s] = negated(number(i, s * depth / parts, own, part));
   }
-  /// The larger product is faster, but the compiler has more in registers then.
-  template <bool few_registers>
   __device__ void subtract(E (&x)[elements], const E* U, int thread) const {
     const int k = thread % 4, n = thread % warp_size / 4;
     const double* u = reinterpret_cast<const double*>(U + n / parts * stride + k / parts) + (k + n) % parts;
@@ -111,12 +111,7 @@ struct TensorTile {
 #pragma unroll
       for (int i = 0; i < rows; i += 2) {
         auto& two_rows = reinterpret_cast<double(&)[4]>(x[i * width]);
-        if constexpr (few_registers) {
-          multiply_8x4x8(reinterpret_cast<double(&)[2]>(two_rows[0]), L[i][s], us);
-          multiply_8x4x8(reinterpret_cast<double(&)[2]>(two_rows[2]), L[i + 1][s], us);
-        } else {
-          multiply_16x4x8(two_rows, L[i][s], L[i + 1][s], us);
-        }
+        multiply_16x4x8(two_rows, L[i][s], L[i + 1][s], us);
       }
     }
   }

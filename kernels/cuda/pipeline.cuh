@@ -183,6 +183,26 @@ __device__ __forceinline__ void box_store(std::uint32_t from, const CUtensorMap&
       : "memory");
 #endif
 }
+/// The same of a stack of boxes (tensor_map.hpp), from box number `box` of the columns on.
+__device__ __forceinline__ void stack_copy(std::uint32_t to, const CUtensorMap& map, int box, int col,
+                                           std::uint32_t barrier, std::uint64_t policy) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, "
+      "%4}], [%5], %6;" ::"r"(to),
+      "l"(&map), "r"(0), "r"(col), "r"(box), "r"(barrier), "l"(policy)
+      : "memory");
+#endif
+}
+__device__ __forceinline__ void stack_store(std::uint32_t from, const CUtensorMap& map, int box, int col,
+                                            std::uint64_t policy) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2, %3}], [%4], %5;" ::"l"(&map),
+      "r"(0), "r"(col), "r"(box), "r"(from), "l"(policy)
+      : "memory");
+#endif
+}
 __device__ __forceinline__ void stores_end() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");

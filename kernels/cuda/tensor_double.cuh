@@ -11,6 +11,9 @@ namespace devobj::cuda {
 __device__ inline double with_sign(double x, int sign) {
   return __hiloint2double(__double2hiint(x) ^ sign, __double2loint(x));
 }
+__device__ inline double negated(double x) {
+  return with_sign(x, INT32_MIN);
+}
 
 /// c += A B for A 8 x 4, B 4 x 8, c 8 x 8 spread over the lanes of a warp. Lane 4 o + i has A(o, i), B(i, o), and c(o, 2 i) and
 /// c(o, 2 i + 1).
