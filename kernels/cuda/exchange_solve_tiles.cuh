@@ -152,7 +152,7 @@ class Sums<E, members, true> {
         const E l = L[8 * (first_ + i) + outer][k + inner];
         multiply_8x4x8(sums_[i][0], re(l), re(x));
         if constexpr (is_device_complex<E>) {
-          multiply_8x4x8(sums_[i][0], -im(l), im(x));
+          multiply_8x4x8(sums_[i][0], negated(im(l)), im(x));
           multiply_8x4x8(sums_[i][1], re(l), im(x));
           multiply_8x4x8(sums_[i][1], im(l), re(x));
         }

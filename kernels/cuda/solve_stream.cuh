@@ -196,7 +196,7 @@ class Sums {
 #pragma unroll
       for (int j = 0; j < eights; ++j) {
         multiply_16x8x8(sums_[half][j][1], l.x, l.y, l_more.x, l_more.y, im(x[j]), im(more[j]));
-        multiply_16x8x8(sums_[half][j][0], i.x, i.y, i_more.x, i_more.y, -im(x[j]), -im(more[j]));
+        multiply_16x8x8(sums_[half][j][0], i.x, i.y, i_more.x, i_more.y, negated(im(x[j])), negated(im(more[j])));
         multiply_16x8x8(sums_[half][j][1], i.x, i.y, i_more.x, i_more.y, re(x[j]), re(more[j]));
       }
     }
