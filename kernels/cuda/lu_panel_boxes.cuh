@@ -43,7 +43,7 @@ struct Boxes {
                        groups = std::max(16 * 1024 / group_bytes, 4), barrier = 8, multiple = 1024;
   static constexpr int of_warp = bytes_of_L + groups * group_bytes,  // L21, and the ring
       bytes = multiple + team * (of_warp + (groups + 1) * barrier);
-  /// Whether a slice is copied at once. (Two boxes are as fast.)
+  /// Whether a slice is copied at once. (Two boxes are as fast one by one.)
   static constexpr bool stacked = boxes_in_group > 2;
   static_assert(W <= box_columns && box_bytes_of_L % multiple == 0 && box_bytes % multiple == 0 &&
                 box_columns % (2 * Tile::columns) == 0);
@@ -76,6 +76,7 @@ struct Boxes {
     __syncwarp();
   }
 
+  /// Of a panel of real numbers, or of complex ones as real ones.
   static BoxMaps maps_of(View<Number> panel) {
     const auto box = [&](int columns) { return tensor_map("lu_panel", panel, box_numbers, columns); };
     const auto stack = [&](int columns) {
@@ -130,7 +131,7 @@ struct Boxes {
 
   // Where lanes find the rows of a tile in the boxes: such that those of a load are in different banks.
   __device__ static int lane_row(int lane) {
-    const int r = Tile::row(lane);
+    const int r = Tile::row(lane);  // of eight, whose bits are reversed
     return sizeof(E) == 16 ? r % 2 * 4 | r & 2 | r / 4 : r;
   }
   /// Of the element (row, c) of a group, or of L21, in bytes.
@@ -138,8 +139,8 @@ struct Boxes {
     const int in_box = row % box_rows * static_cast<int>(sizeof(E));
     return row / box_rows * bytes_of_box + c * column_bytes + (in_box / 16 ^ c % 8) * 16 + in_box % 16;
   }
-  /// What leads from a lane's first element in a tile, at `first`, to those i * row_step rows below and c columns to the right, at
-  /// (first ^ turned(i, c)) + moved(i, c): rows and columns of the first have no bit in common with these numbers.
+  /// The element i * row_step rows below a lane's first one, which is at `first`, and c columns to its right is at
+  /// (first ^ turned(i, c)) + moved(i, c): rows and columns of the first have no bit in common with these distances.
   __device__ static constexpr int turned(int i, int c) {
     return (c % 8 ^ i * Tile::row_step % box_rows * static_cast<int>(sizeof(E)) / 16) * 16;
   }
@@ -232,7 +233,7 @@ struct Boxes {
 
   /// The same by SplitTile. U has the parts of U12, unless some of it cannot be split: then all products are to be `plain`.
   __device__ void update_split(int c0, const std::uint32_t* live, const E* U12, const SplitColumns& U, bool plain) {
-    static_assert(!stacked && slice == SplitTile::box_rows && column_bytes == SplitTile::column_bytes);
+    static_assert(boxes_in_group == 1 && slice == SplitTile::box_rows && column_bytes == SplitTile::column_bytes);
     static_assert(box_columns == SplitColumns::together && Tile::stride == SplitColumns::depth);
     if (c0 + 2 * W >= nb || slices == 0) return;
     global_stores_before_copies();

@@ -49,7 +49,7 @@ struct RowTile {
 
   /// The first column of L21 of which the thread has elements.
   __device__ static int own_column(int) { return 0; }
-  /// L21: number(i, k, own, part) has the part of the element in the thread's row i and column k + own, of which `own` is own_column().
+  /// L21: number(i, k, own, part) has the part of the element in the thread's row i and column k + own, where own is own_column().
   template <class Load>
   __device__ void load(Load number, int) {
 #pragma unroll

@@ -66,7 +66,7 @@ CUtensorMap tensor_map(const char* routine, View<T> X, int box_rows, int box_col
                           {static_cast<cuuint32_t>(box_rows), static_cast<cuuint32_t>(box_cols)});
 }
 /// Stacks of so many of these boxes: those that are below each other in X follow each other in shared memory. X has one at least, and what
-/// is below its last whole box is outside.
+/// is below its last whole box is outside. (The dimensions' strides are not in order, which neither driver nor GPU minds.)
 template <class T>
 CUtensorMap tensor_map(const char* routine, View<T> X, int box_rows, int box_cols, int boxes) {
   const auto rows = static_cast<cuuint64_t>(box_rows);
