@@ -5,9 +5,10 @@
 //   of the block, one after   <->   copied ahead, updated in their place, and        copied ahead, then in registers
 //   the other                       copied back
 //
-// A group is boxes of 128 bytes of each column, as tensor_map.hpp puts them into shared memory; if there are four, of complex<double>, one
-// copy brings them. Every warp works for itself; one of its lanes copies. Rows that are done go back as they came: others may read them meanwhile, but nobody writes them. In single
-// precision lu_panel_split.cuh multiplies, and reads L21 where it was copied to if products are plain.
+// A group is boxes of 128 bytes of each column, as tensor_map.hpp puts them into shared memory; if there are four, of
+// complex<double>, one copy brings them. Every warp works for itself; one of its lanes copies. Rows that are done go back as
+// they came: others may read them meanwhile, but nobody writes them. In single precision lu_panel_split.cuh multiplies, and
+// reads L21 where it was copied to if products are plain.
 #pragma once
 
 #include "kernels/cuda/lu_panel_split.cuh"

@@ -11,6 +11,7 @@ namespace devobj::cuda {
 __device__ inline double with_sign(double x, int sign) {
   return __hiloint2double(__double2hiint(x) ^ sign, __double2loint(x));
 }
+/// -x, likewise.
 __device__ inline double negated(double x) {
   return with_sign(x, INT32_MIN);
 }
