@@ -90,7 +90,7 @@ struct Launch {
       p.boxes = shape.boxes && p.A.cols > 2 * W && has_tensor_map(numbers) &&
                 (shape.padded || numbers.rows % copied_numbers<real_e<E>> == 0) &&
                 RestMemory<E, W>::bytes(p.A.cols, true) <= most && (shape.cluster || machine_of<E>().clusters);
-      if (p.boxes) maps = Boxes<E, W>::maps_of(numbers);
+      if (p.boxes) maps = Boxes<E, W>::maps_of(numbers, shape.stacks);
     }
     const std::size_t of_rest = RestMemory<E, W>::bytes(p.A.cols, p.boxes), with_L = of_rest + KeptL<E, W, R, T>::bytes;
     // (a single block is not faster with it)
@@ -100,6 +100,7 @@ struct Launch {
     launch(kernel, shape, T + updating, p.keeps_L ? with_L : of_rest, start, q, p, maps);
     shape.keeps_L = p.keeps_L;
     shape.boxes = p.boxes;
+    shape.stacks = maps.has_stacks;
     return shape;
   }
 };
@@ -112,7 +113,7 @@ struct LaunchFollowing {
   static LuPanelShape run(const Panel<E>& p, LuPanelShape shape, const Start* start, Queue& q) {
     allow_shared_memory(kernel, q.device(), "lu_panel");
     launch(kernel, shape, following_threads, sizeof(FollowMemory<E, W>), start, q, p);
-    shape.keeps_L = shape.boxes = false;
+    shape.keeps_L = shape.boxes = shape.stacks = false;
     return shape;
   }
 };

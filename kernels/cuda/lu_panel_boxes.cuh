@@ -22,10 +22,11 @@ namespace devobj::cuda::lu {
 template <class E, int W>
 constexpr bool splits = std::is_same_v<E, float>&& W == SplitColumns::depth;
 
-/// The tensor maps of a panel: of its boxes, and of stacks of them as high as a slice. The latter are one copy, where a slice has no other
-/// rows than those of whole boxes.
+/// The tensor maps of a panel: of its boxes, and, if it `has_stacks`, of stacks of them as high as a slice. The latter are one copy, where a
+/// slice has no other rows than those of whole boxes.
 struct BoxMaps {
   CUtensorMap box, stack, box_of_L, stack_of_L;
+  bool has_stacks;
 };
 
 /// A warp's part of the update; members live in registers.
@@ -67,7 +68,7 @@ struct Boxes {
         warp(kept(thread / warp_size)),
         top(block_top + warp * slice),
         slices(slices_of(min(static_cast<int>(panel.rows), block_top + block_rows) - top)),
-        whole(!stacked ? slices : slices_of(static_cast<int>(panel.rows) / box_rows * box_rows - slice - top + 1)),
+        whole(maps.has_stacks ? slices_of(static_cast<int>(panel.rows) / box_rows * box_rows - slice - top + 1) : 0),
         at(kept(static_cast<int>((shared_address(of_block) + multiple - 1) / multiple * multiple + warp * of_warp))),
         barriers(at + (team - warp) * of_warp + warp * (groups + 1) * barrier),
         policy(keeps_panel<E> ? keeping_policy() : cache_policy(false)) {
@@ -77,16 +78,17 @@ struct Boxes {
     __syncwarp();
   }
 
-  /// Of a panel of real numbers, or of complex ones as real ones.
-  static BoxMaps maps_of(View<Number> panel) {
-    const auto box = [&](int columns) { return tensor_map("lu_panel", panel, box_numbers, columns); };
-    const auto stack = [&](int columns) {
-      return !stacked || panel.rows < box_numbers ? CUtensorMap{}
-                                                  : tensor_map("lu_panel", panel, box_numbers, columns, boxes_in_group);
+  /// Of a panel of real numbers, or of complex ones as real ones; with stacks if they are wanted and possible.
+  static BoxMaps maps_of(View<Number> panel, bool stacks) {
+    BoxMaps maps{};
+    maps.box = maps.box_of_L = tensor_map("lu_panel", panel, box_numbers, box_columns);
+    if (columns_of_L != box_columns) maps.box_of_L = tensor_map("lu_panel", panel, box_numbers, columns_of_L);
+    const auto stack = [&](CUtensorMap& map, int columns) {
+      return stack_tensor_map(map, "lu_panel", panel, box_numbers, columns, boxes_in_group);
     };
-    const CUtensorMap box_of_L = box(columns_of_L), stack_of_L = stack(columns_of_L);
-    return columns_of_L == box_columns ? BoxMaps{box_of_L, stack_of_L, box_of_L, stack_of_L}
-                                       : BoxMaps{box(box_columns), stack(box_columns), box_of_L, stack_of_L};
+    maps.has_stacks = stacked && stacks && panel.rows >= box_numbers && stack(maps.stack, box_columns) &&
+                      stack(maps.stack_of_L, columns_of_L);
+    return maps;
   }
   /// The warp's slices of which the first row is one of so many.
   __device__ static int slices_of(int rows) { return max(0, (rows + team * slice - 1) / (team * slice)); }

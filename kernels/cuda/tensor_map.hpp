@@ -24,10 +24,11 @@ bool has_tensor_map(View<T> X) {
   return is_aligned(X.data) && X.ld % copied_numbers<T> == 0 && X.ld < (std::int64_t(1) << 36);
 }
 
-/// Of X, of float or double, as what has `dimensions`, with `strides` in bytes between the elements of each but the first.
+/// A map of X, of float or double, as what has `dimensions`, with `strides` in bytes between the elements of each but the first. What the
+/// driver says to it.
 template <class T, int dimensions>
-CUtensorMap tensor_map(const char* routine, View<T> X, const cuuint64_t (&sizes)[dimensions],
-                       const cuuint64_t (&strides)[dimensions - 1], const cuuint32_t (&box)[dimensions]) {
+CUresult encode_tensor_map(CUtensorMap& map, const char* routine, View<T> X, const cuuint64_t (&sizes)[dimensions],
+                           const cuuint64_t (&strides)[dimensions - 1], const cuuint32_t (&box)[dimensions]) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
   using Encode = decltype(&cuTensorMapEncodeTiled);
   static const Encode encode = [] {
@@ -43,17 +44,11 @@ CUtensorMap tensor_map(const char* routine, View<T> X, const cuuint64_t (&sizes)
     return error == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<Encode>(function) : nullptr;
   }();
   if (!encode) fail(Status::device_error, routine, ": the driver has no tensor maps");
-  CUtensorMap map{};
   cuuint32_t steps[dimensions];
   std::fill_n(steps, dimensions, 1);
   constexpr auto type = sizeof(T) == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
-  const CUresult result =
-      encode(&map, type, dimensions, X.data, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS)
-    fail(Status::device_error, routine, ": no tensor map of ", X.rows, " x ", X.cols, " elements, ld ", X.ld,
-         ": CUDA error ", static_cast<int>(result));
-  return map;
+  return encode(&map, type, dimensions, X.data, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 /// The boxes of X, of float or double, box_rows x box_cols, columns of 128 bytes below each other. What lies outside of X is zero,
@@ -61,19 +56,26 @@ CUtensorMap tensor_map(const char* routine, View<T> X, const cuuint64_t (&sizes)
 /// multiple of 1024, 16-byte piece p of column c is at piece p ^ (c % 8).
 template <class T>
 CUtensorMap tensor_map(const char* routine, View<T> X, int box_rows, int box_cols) {
-  return tensor_map<T, 2>(routine, X, {static_cast<cuuint64_t>(X.rows), static_cast<cuuint64_t>(X.cols)},
-                          {static_cast<cuuint64_t>(X.ld) * sizeof(T)},
-                          {static_cast<cuuint32_t>(box_rows), static_cast<cuuint32_t>(box_cols)});
+  CUtensorMap map{};
+  const CUresult result =
+      encode_tensor_map<T, 2>(map, routine, X, {static_cast<cuuint64_t>(X.rows), static_cast<cuuint64_t>(X.cols)},
+                              {static_cast<cuuint64_t>(X.ld) * sizeof(T)},
+                              {static_cast<cuuint32_t>(box_rows), static_cast<cuuint32_t>(box_cols)});
+  if (result != CUDA_SUCCESS)
+    fail(Status::device_error, routine, ": no tensor map of ", X.rows, " x ", X.cols, " elements, ld ", X.ld,
+         ": CUDA error ", static_cast<int>(result));
+  return map;
 }
-/// Stacks of so many of these boxes: those that are below each other in X follow each other in shared memory. X has one at least, and what
-/// is below its last whole box is outside. (The dimensions' strides are not in order, which neither driver nor GPU minds.)
+/// Of stacks of so many of these boxes: those that are below each other in X follow each other in shared memory. X has one at least, and
+/// what is below its last whole box is outside. Whether there is such a map: its strides are not in order, which drivers (580) allow, though
+/// their manual speaks of strides that grow.
 template <class T>
-CUtensorMap tensor_map(const char* routine, View<T> X, int box_rows, int box_cols, int boxes) {
+bool stack_tensor_map(CUtensorMap& map, const char* routine, View<T> X, int box_rows, int box_cols, int boxes) {
   const auto rows = static_cast<cuuint64_t>(box_rows);
-  return tensor_map<T, 3>(
-      routine, X, {rows, static_cast<cuuint64_t>(X.cols), X.rows / rows},
-      {static_cast<cuuint64_t>(X.ld) * sizeof(T), rows * sizeof(T)},
-      {static_cast<cuuint32_t>(box_rows), static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(boxes)});
+  return encode_tensor_map<T, 3>(map, routine, X, {rows, static_cast<cuuint64_t>(X.cols), X.rows / rows},
+                                 {static_cast<cuuint64_t>(X.ld) * sizeof(T), rows * sizeof(T)},
+                                 {static_cast<cuuint32_t>(box_rows), static_cast<cuuint32_t>(box_cols),
+                                  static_cast<cuuint32_t>(boxes)}) == CUDA_SUCCESS;
 }
 
 }  // namespace devobj::cuda

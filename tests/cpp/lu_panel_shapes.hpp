@@ -13,7 +13,8 @@ namespace devobj::test {
 inline std::string name_of(const cuda::LuPanelShape& shape, std::int64_t m, std::int64_t n) {
   return shape_name(m, n) + ": " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
          " threads, " + std::to_string(shape.rows) + " rows per thread" + (shape.cluster ? ", cluster" : ", grid") +
-         (shape.keeps_L ? "" : ", L not kept") + (shape.boxes ? "" : ", no boxes");
+         (shape.keeps_L ? "" : ", L not kept") + (shape.boxes ? "" : ", no boxes") +
+         (shape.stacks ? "" : ", no stacks");
 }
 
 /// All that there are, and the one beside products, of which blocks may have no rows.
@@ -31,6 +32,12 @@ std::vector<cuda::LuPanelShape> shapes_for(std::int64_t m, std::int64_t n) {
       }
     }
     shapes.push_back(cuda::lu_panel_shape<T>(m, n, true));
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m, n)) {
+        if (shape.threads == 32) continue;
+        shape.stacks = false;
+        shapes.push_back(shape);
+      }
   }
   return shapes;
 }

@@ -129,7 +129,7 @@ TEST_P(LuNativePanel, ForTheCopyEngine) {
         const Dense<T> A = random<T>(m, n, 18);
         const LuFactors<T> lapack = lapack_lu(A);
         Dense<T> firsts[2];
-        int boxes = 0, keep_L = 0;
+        int boxes = 0, stacks = 0, keep_L = 0;
         for (const cuda::LuPanelShape& shape : shapes_for<T>(m, n)) {
           const std::string what = name_of(shape, m, n);
           constexpr std::int64_t around = 4, right = 20;
@@ -140,7 +140,9 @@ TEST_P(LuNativePanel, ForTheCopyEngine) {
           Matrix<std::int32_t> ipiv(n, 1, q()), info = upload(Dense<std::int32_t>(1, 1), q());
           const cuda::LuPanelShape used = factor_panel<T>(shape, panel, ipiv.view(), info, q());
           boxes += used.boxes;
+          stacks += used.stacks;
           keep_L += used.keeps_L;
+          EXPECT_TRUE(shape.stacks || !used.stacks) << what;
           expect_same(download<std::int32_t>(ipiv, q()), lapack.pivots, what + ": pivots");
           const Dense<T> LU = download<T>(panel, q());
           Dense<T>& first = firsts[splits && used.boxes];
@@ -156,6 +158,7 @@ TEST_P(LuNativePanel, ForTheCopyEngine) {
           }
         }
         EXPECT_EQ(boxes > 0, hopper && copied) << shape_name(m, n);
+        EXPECT_EQ(stacks > 0, hopper && (std::is_same_v<T, std::complex<double>>)) << shape_name(m, n);
         if (hopper) {
           EXPECT_EQ(keep_L > 0, (std::is_same_v<T, double>)) << shape_name(m, n);
         }
