@@ -90,7 +90,8 @@ struct Launch {
       p.boxes = shape.boxes && p.A.cols > 2 * W && has_tensor_map(numbers) &&
                 (shape.padded || numbers.rows % copied_numbers<real_e<E>> == 0) &&
                 RestMemory<E, W>::bytes(p.A.cols, true) <= most && (shape.cluster || machine_of<E>().clusters);
-      if (p.boxes) maps = Boxes<E, W>::maps_of(numbers, shape.stacks);
+      // (beside the letters of a grid a copy for each box is the faster)
+      if (p.boxes) maps = Boxes<E, W>::maps_of(numbers, shape.stacks && shape.cluster);
     }
     const std::size_t of_rest = RestMemory<E, W>::bytes(p.A.cols, p.boxes), with_L = of_rest + KeptL<E, W, R, T>::bytes;
     // (a single block is not faster with it)
