@@ -52,13 +52,14 @@ TEST_P(ExchangeLeft, BlocksOfAnyWidth) {
   });
 }
 
-/// Those of one block and, where there are clusters, of two blocks, four and eight, the last of which has fewer rows.
+/// Those of one block, with few threads or many, and, where there are clusters, of two blocks, four and eight, the last of which has fewer
+/// rows.
 TEST_P(ExchangeLeft, LongColumns) {
   with_type([&]<class T>(T) {
-    const std::int64_t most = 8 * 70'000 / static_cast<std::int64_t>(sizeof(T));
-    for (const std::int64_t m : {most / 8 + 1, most / 4 + 3, most / 2 + 1, most - 5}) {
+    const std::int64_t most = 8 * 200'000 / static_cast<std::int64_t>(sizeof(T));
+    for (const std::int64_t m : {most / 32 + 1, most / 16 + 3, most / 8, most / 4 + 3, most / 2 + 1, most - 5}) {
       if constexpr (cuda_built)
-        if (m > most / 4 && !cuda::exchange_left_possible<T>(m, 4, q())) continue;
+        if (m > most / 16 + 3 && !cuda::exchange_left_possible<T>(m, 4, q())) continue;
       check<T>(m, 41, {8, 24, 40, 41});
     }
   });
