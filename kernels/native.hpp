@@ -24,7 +24,7 @@ struct LuPanelShape {
   // columns to the right are copied to shared memory and back by the copy engine; products with these are three of shorter numbers on
   // the tensor cores in single precision
   bool boxes = true;
-  bool stacks = true;  // of them, each of which is one copy, if there are more than two below each other
+  bool stacks = true;  // in a cluster four boxes below each other are one copy, of complex numbers in double precision
   bool early =
       false;  // it follows exchange_solve_subtract or gemm_three_tf32 in its queue, and may begin as soon as that is at its end
   // L's numbers, of single precision, are of two parts (two_parts.cuh), since what is to the right will be updated by products of parts.

@@ -77,7 +77,7 @@ struct MovingShape {
   int threads = 0;
   std::size_t bytes = 0;
 };
-/// A single block if it can be, since half of what two have is elements from the other's memory, one by one: twice the time.
+/// A single block if it can be: half of what two have is in the other's memory, and is read element by element, in up to twice the time.
 template <class E, class Moved>
 MovingShape moving_shape(std::int64_t rows, const Queue& q) {
   constexpr auto kernel = move_columns_kernel<false, E, Moved>;
