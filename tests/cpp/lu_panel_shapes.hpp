@@ -2,7 +2,7 @@
 #pragma once
 
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "factor_checks.hpp"
@@ -24,20 +24,17 @@ std::vector<cuda::LuPanelShape> shapes_for(std::int64_t m, std::int64_t n) {
   if constexpr (cuda_built) {
     shapes = cuda::lu_panel_shapes<T>(m, n);
     for (std::size_t i = 0, count = shapes.size(); i < count; ++i) {
-      if (shapes[i].threads == 32) continue;  // one warp eliminates: neither
-      for (const auto& [keeps_L, boxes] : {std::pair{false, true}, {true, false}, {false, false}}) {
+      if (shapes[i].threads == 32) continue;  // one warp eliminates: none of these
+      for (const auto& [keeps_L, boxes, stacks] :
+           {std::tuple{false, true, true}, {true, false, true}, {false, false, true}, {true, true, false}}) {
+        if (!stacks && !std::is_same_v<T, std::complex<double>>) continue;
         shapes.push_back(shapes[i]);
         shapes.back().keeps_L = keeps_L;
         shapes.back().boxes = boxes;
+        shapes.back().stacks = stacks;
       }
     }
     shapes.push_back(cuda::lu_panel_shape<T>(m, n, true));
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-      for (cuda::LuPanelShape shape : cuda::lu_panel_shapes<T>(m, n)) {
-        if (shape.threads == 32) continue;
-        shape.stacks = false;
-        shapes.push_back(shape);
-      }
   }
   return shapes;
 }
