@@ -35,17 +35,15 @@ __device__ inline void look_at_place(const SparedPlaces& g, PlaceOfBlock& block)
 
 /// By one thread: the cluster's number among those that multiply; one that has no tiles has turn or more. As many clusters as there
 /// are too many may leave avoided places, so that all tiles are made wherever the clusters are. They leave when all others have
-/// begun: where one leaves sooner, the next to begin takes its place, while other multiprocessors are not free yet. Should those be
-/// busy with something that lasts longer than the small kernels that may run beside a product, it takes tiles.
+/// begun: where one leaves sooner, the next to begin takes its place, while other multiprocessors are not free yet. But they do not wait
+/// for ever: a panel of a queue of higher priority keeps the others from beginning while it has no place, and it may be this one.
 __device__ inline int begin_cluster(const SparedPlaces& g, int turn, bool avoided) {
   const int too_many = static_cast<int>(gridDim.x) / 2 - turn;
   if (avoided && atomicAdd(g.counts, 1) < too_many) {
-    constexpr std::uint64_t most_ns = 500'000;  // the small kernels take a fifth of it
+    constexpr std::uint64_t most_ns = 150'000;  // the small kernels that may run beside a product take up to 100'000
     const std::uint64_t start = nanoseconds();
-    do {
-      if (__ldcg(g.counts + 1) >= turn) return turn;
-      __nanosleep(200);
-    } while (nanoseconds() - start < most_ns);
+    while (__ldcg(g.counts + 1) < turn && nanoseconds() - start < most_ns) __nanosleep(200);
+    return turn;
   }
   return atomicAdd(g.counts + 1, 1);
 }
