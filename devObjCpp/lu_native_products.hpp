@@ -17,7 +17,7 @@ namespace devobj {
 /// is left by four (gemm_complex_overlapped), and as real ones if the GPU has neither; else of double by gemm_overlapped. All others
 /// by cuBLAS. All but cuBLAS's, to which complex<double> as real belongs, can leave multiprocessors to the panels.
 /// For the updates of the rest, one behind the other: the workspace serves one product at a time. Other products in single
-/// precision, with many rows, are by gemm_three_tf32, if columns are aligned and math is not strict; in complex<double>, of matrices of some
+/// precision, with many rows or columns, are by gemm_three_tf32, if columns are aligned and math is not strict; in complex<double>, of matrices of some
 /// sizes, by three real products of cuBLAS's (three_within_blocks).
 template <class T>
 class LuNativeProducts {
@@ -35,9 +35,10 @@ class LuNativeProducts {
   static constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096,
                                 residues_least_depth = is_complex<T> ? 384 : 768;
   static_assert(!is_complex<T> || residues_least >= by_three_least);  // workspace_bytes
+  // Rows and columns from which a single precision update of the rest of a row-major matrix has a first part: of a smaller one the panels
+  // decide, which wait longer for that than for a product beside the rest's solves.
+  static constexpr std::int64_t first_part_least = is_complex<T> ? 5000 : 10'000;
   static constexpr int panel_multiprocessors = cuda::lu_panel_places;
-  // Rows, and columns and depth, from which a product that is not of the rest is by gemm_three_tf32.
-  static constexpr std::int64_t between_panels_least_rows = 4000, between_panels_least = 64;
 
   /// Of the LU of A, which is row-major meanwhile if `by_rows`.
   LuNativeProducts(View<T> A, bool by_rows, Math math, const Queue& q)
@@ -122,7 +123,11 @@ class LuNativeProducts {
   /// Whether the product that updates the rest, C as it lies, of this depth, can have that of so many first columns there first, by
   /// subtract's `first`.
   bool has_first_part(std::int64_t first, View<T> C, std::int64_t depth) const {
-    if constexpr (single) return false;
+    if constexpr (single) {
+      constexpr std::int64_t most_depth = cuda::gemm_by_parts_max_depth / (is_complex<T> ? 2 : 1);
+      return by_rows_ && leave_ && by_parts_ && std::min(C.rows, C.cols) >= first_part_least && first > 0 &&
+             depth <= most_depth;
+    }
     return residues_ && first > 0 && first % cuda::gemm_residues_first == 0 && first < (by_rows_ ? C.rows : C.cols) &&
            by_residues(C, depth) && depth <= cuda::gemm_residues_first_most_depth;
   }
@@ -134,9 +139,7 @@ class LuNativeProducts {
                 const cuda::FirstPart& first = {}, const cuda::DisplacedRows<T>& displaced = {}) const {
     if constexpr (std::is_same_v<T, float>) {
       const bool early = guarded == Side::Right;  // else A is U, which the kernel before has just made
-      if (!of_rest && !strict_ && C.rows >= between_panels_least_rows &&
-          std::min(C.cols, A.cols) >= between_panels_least && cuda::gemm_three_tf32(A, B, C, q, early))
-        return early;
+      if (!of_rest && !strict_ && subtract_by_three_tf32(A, B, C, q, early)) return early;
     }
     subtract_otherwise(A, B, C, guarded, of_rest, stays, q, first, displaced);
     return false;
@@ -151,7 +154,8 @@ class LuNativeProducts {
     if constexpr (!single)
       if (of_rest && residues_ && by_residues(C, depth))
         return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared, first);
-    if (first.then)
+    const bool by_parts = of_rest && by_parts_ && side >= least;
+    if (first.then && !(single && by_parts))
       fail(Status::internal_error, "getrf: a product without a first part");  // else it would be waited for too early
     if constexpr (std::is_same_v<T, std::complex<double>>) {
       if (of_rest && by_three_ && side >= by_three_least)
@@ -159,13 +163,13 @@ class LuNativeProducts {
       if (of_rest && overlapped_ && side >= overlapped_least)
         return cuda::gemm_complex_overlapped(-1, A, B, C, q, spared);
     }
-    if (of_rest && by_parts_ && side >= least) {
+    if (by_parts) {
       constexpr bool low_low = false;  // L and U are of two parts themselves: of_two_parts
       if constexpr (std::is_same_v<T, float>)
         return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, displaced,
-                                   low_low);
+                                   low_low, first);
       else if constexpr (is_complex<T>)
-        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, low_low);
+        return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, low_low, first);
     }
     if (displaced.from != nullptr) fail(Status::internal_error, "getrf: a product that takes no displaced rows");
     if constexpr (std::is_same_v<T, double>)

@@ -48,7 +48,8 @@ class WindowLu {
         panels_((n_ + width - 1) / width),
         panels_per_block_(panels_per_block),
         block_(panels_per_block_ * width),
-        math_(math) {
+        math_(math),
+        strict_(strict_math(math)) {
     sources_ = Matrix<std::int32_t>(window_rows, panels_, q);
     parts_ = ProductsByParts::for_updates<S>(math, n_ - block_, n_ - 2 * block_, block_, q);
   }
@@ -114,13 +115,18 @@ class WindowLu {
       update({band_end(b), n_}, b, ahead, carry_parts_, aheads);
       carry_before = aheads.record(false);
 
-      const Range soon = columns_of_block(b + 2), below{columns_of_block(b).end, n_};
+      const Range soon = columns_of_block(b + 2), below{columns_of_block(b).end, n_}, right{soon.begin, n_};
       q_.wait_for(left_done);
       q_.wait_for(trails.record(false));
-      upper(b, {soon.begin, n_}, q_);
-      update(below, b, soon, parts_, q_);
-      rest_before = q_.record(false);
-      update(below, b, {soon.end, n_}, parts_, q_, for_panels);
+      upper(b, right, q_);
+      const auto soon_there = [&] { rest_before = q_.record(false); };
+      if (parts_.has_first_parts() && by_parts(below, {soon.end, n_}, parts_)) {
+        update(below, b, right, parts_, q_, for_panels, {Side::Right, soon.size(), soon_there});
+      } else {
+        update(below, b, soon, parts_, q_);
+        soon_there();
+        update(below, b, {soon.end, n_}, parts_, q_, for_panels);
+      }
       behind.wait_for(q_.record(false));
       exchanges_left(b, behind);
     }
@@ -162,7 +168,11 @@ class WindowLu {
   /// A(rows, right) -= L(rows, K) U(K, right)
   void subtract(Range rows, Range K, Range right, Queue& q) {
     if (rows.size() <= 0 || right.size() <= 0) return;
-    gemm(Op::NoTrans, Op::NoTrans, S(-1), A_(rows, K), A_(K, right), S(1), A_(rows, right), q);
+    const View<S> L = A_(rows, K), U = A_(K, right), C = A_(rows, right);
+    if constexpr (std::is_same_v<S, float>)
+      // (with U12 by such products, too, refinement took up to three steps more)
+      if (!strict_ && C.rows >= three_tf32_least_long && subtract_by_three_tf32(L, U, C, q)) return;
+    gemm(Op::NoTrans, Op::NoTrans, S(-1), L, U, S(1), C, q);
   }
 
   Range panels_of(std::int64_t b) const {
@@ -181,12 +191,17 @@ class WindowLu {
       subtract({K.end, B.end}, K, right, q);
     }
   }
-  /// The same with the columns of a block, by parts where that is faster. `spared`: of ProductsByParts::add.
-  void update(Range rows, std::int64_t b, Range right, const ProductsByParts& parts, Queue& q,
-              cuda::Spared spared = {}) {
+  /// Whether the same with the columns of a block is faster by parts.
+  bool by_parts(Range rows, Range right, const ProductsByParts& parts) const {
+    return parts && rows.size() >= by_parts_least && right.size() >= block_;
+  }
+  /// That, by parts where they are faster. `spared`, `first`: of ProductsByParts::add.
+  void update(Range rows, std::int64_t b, Range right, const ProductsByParts& parts, Queue& q, cuda::Spared spared = {},
+              const cuda::FirstPart& first = {}) {
     const Range B = columns_of_block(b);
-    if (parts && rows.size() >= by_parts_least && right.size() >= block_)
-      parts.add(Op::NoTrans, Op::NoTrans, -1, A_(rows, B), A_(B, right), A_(rows, right), Side::Right, q, spared);
+    if (by_parts(rows, right, parts))
+      parts.add(Op::NoTrans, Op::NoTrans, -1, A_(rows, B), A_(B, right), A_(rows, right), Side::Right, q, spared,
+                first);
     else
       subtract(rows, B, right, q);
   }
@@ -213,6 +228,7 @@ class WindowLu {
   std::int64_t n_, panels_, panels_per_block_, block_;  // block_: columns
   Matrix<std::int32_t> sources_;                        // a column for each panel
   Math math_;
+  bool strict_;
   ProductsByParts parts_, carry_parts_;
 };
 

@@ -36,6 +36,8 @@ inline constexpr std::int64_t unaligned_least = 3072;
 /// Rows and columns, and columns of V, from which a matrix of complex<double> is updated faster by gemm_residues; columns from which one is
 /// that begins with those of the unit matrix, in which products have parts with little in them, which are slow.
 inline constexpr std::int64_t residues_least_reflected = 2048, residues_least_width = 384, residues_least_unit = 8192;
+/// Rows or columns, and both and the depth, from which a single precision product that is not by parts is faster by gemm_three_tf32.
+inline constexpr std::int64_t three_tf32_least_long = 4000, three_tf32_least = 64;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
 inline constexpr std::int64_t by_parts_triangle = cuda::gemm_by_parts_max_depth;
 
@@ -47,6 +49,14 @@ inline bool strict_math(Math option) {
 /// Whether the update of C by a product of this depth is faster by three real ones.
 inline bool three_products_pay(std::int64_t depth, View<std::complex<double>> C) {
   return std::min({C.rows, C.cols, depth}) >= three_products_least;
+}
+
+/// C -= A B by gemm_three_tf32, where that is faster; else false, with nothing done. Not for strict math. `early`: as there.
+inline bool subtract_by_three_tf32(View<float> A, View<float> B, View<float> C, Queue& q, bool early = false) {
+  if constexpr (cuda_built)
+    return q.on_cuda() && std::max(C.rows, C.cols) >= three_tf32_least_long &&
+           std::min({C.rows, C.cols, A.cols}) >= three_tf32_least && cuda::gemm_three_tf32(A, B, C, q, early);
+  return false;
 }
 
 /// Whether products may be by gemm_residues.
@@ -84,6 +94,7 @@ class ProductsByParts {
       if (pays<T>(math, rows, cols, q) && k <= cuda::gemm_by_parts_max_depth) {
         ProductsByParts parts(q.workspace(bytes<T>(rows, cols, k)));
         parts.low_low_ = false;
+        if constexpr (std::is_same_v<T, float>) parts.has_first_parts_ = cuda::gemm_by_parts_spares(q);
         return parts;
       }
     return {};
@@ -104,6 +115,8 @@ class ProductsByParts {
 
   /// Whether there are products by parts, complex ones as real, or two for one; not whether V^H C is by three real products.
   explicit operator bool() const { return workspace_ != nullptr; }
+  /// Whether `add` has first parts.
+  bool has_first_parts() const { return has_first_parts_; }
   /// Whether the product V op(Z), or its transpose, is to be added to C in this way.
   template <class T>
   bool updates(View<T> C) const {
@@ -162,10 +175,10 @@ class ProductsByParts {
 
   /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
   /// to their column of op(B) (guarded == Right) or row of op(A) (Left). Real products of float leave `spared` to kernels on other
-  /// queues, if they can.
+  /// queues, if they can; `first`: where there are such parts, of updates.
   template <class T>
   void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q,
-           cuda::Spared spared = {}) const {
+           cuda::Spared spared = {}, const cuda::FirstPart& first = {}) const {
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       if (updates_by_three_)
         return opA == Op::NoTrans && cuda::gemm_3m_overlapped_possible(C, q)
@@ -183,7 +196,7 @@ class ProductsByParts {
         const Range K{k, std::min(k + cuda::gemm_by_parts_max_depth, depth)};
         const View<T> a = opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
                       b = opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K);
-        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q, spared, {}, low_low_);
+        cuda::gemm_by_parts(opA, opB, alpha, a, b, C, guarded, workspace_, q, spared, {}, low_low_, first);
       }
     }
   }
@@ -269,6 +282,7 @@ class ProductsByParts {
   bool by_three_ = false;             // V^H C
   bool updates_by_three_ = false;   // in that workspace
   bool projects_by_three_ = false;  // V^H C in that workspace, too
+  bool has_first_parts_ = false;
   bool low_low_ = true;            // as in gemm_by_parts
   std::int64_t residues_least_ = INT64_MAX;  // C's columns
 };

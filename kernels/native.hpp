@@ -225,6 +225,12 @@ struct Spared {
   std::int32_t* counts = nullptr;
 };
 inline constexpr int spared_counts = 3;
+/// So many of a product's first rows (Left) or columns (Right) of C are there first, and then() is called before the others are launched.
+struct FirstPart {
+  Side side = Side::Left;
+  std::int64_t vectors = 0;
+  std::function<void()> then;
+};
 /// The numbers of the multiprocessors that a cluster of `count` blocks, at most 16, finds, to `places` in device memory: left free, they let a
 /// panel's cluster begin. False, with nothing done, where there are no such clusters. (cluster_places)
 bool cluster_places(std::int32_t* places, int count, Queue& q);
@@ -233,17 +239,17 @@ bool cluster_places(std::int32_t* places, int count, Queue& q);
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
 /// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_fp16_parts leaves
-/// `spared` to others, and brings `displaced` rows to C first. `low_low`: whether it multiplies low parts by each other where that takes
+/// `spared` to others, brings `displaced` rows to C first, or has a `first` part, of whole tiles. `low_low`: whether it multiplies low parts by each other where that takes
 /// time, beyond a depth of 128 (of depths above 256 in every second 64): for sums that cancel, unless the operands' numbers are of two
 /// parts (LuPanelShape). (gemm_by_parts: gemm_fp16_parts where it can be used, else gemm_six_bf16)
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
                    void* workspace, Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {},
-                   bool low_low = true);
+                   bool low_low = true, const FirstPart& first = {});
 std::size_t gemm_by_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 inline constexpr std::int64_t gemm_by_parts_max_depth = 512;
 /// Whether this is as fast for a C in this place, and for its parts from rows on that are multiples of 4, as for any.
 bool gemm_by_parts_at_full_rate(View<float> C, const Queue& q);
-/// Whether it can leave multiprocessors to others, and takes displaced rows.
+/// Whether it can leave multiprocessors to others, takes displaced rows, and has first parts.
 bool gemm_by_parts_spares(const Queue& q);
 
 /// Products of float16 parts, on the current device if it has Hopper's warp group products and the library was compiled
@@ -252,7 +258,8 @@ bool gemm_by_parts_spares(const Queue& q);
 /// performance", 2022. (gemm_fp16_parts)
 bool gemm_fp16_parts_usable();
 void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {}, bool low_low = true);
+                     Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {}, bool low_low = true,
+                     const FirstPart& first = {});
 std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 
 /// C -= A B by three products of TF32 numbers, which the kernel makes of the operands itself: for few columns. What cannot be split is
@@ -303,13 +310,7 @@ void project_unaligned(View<double> V, View<double> C, View<double> W, void* wor
 bool gemm_residues_usable(int device);
 template <class T>
 std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
-/// So many of C's first rows (Left) or columns (Right), a multiple of gemm_residues_first, are there first, and then() is called before
-/// the others are launched. For depths up to gemm_residues_first_most_depth.
-struct FirstPart {
-  Side side = Side::Left;
-  std::int64_t vectors = 0;
-  std::function<void()> then;
-};
+/// `first`: a multiple of gemm_residues_first, and the depth is gemm_residues_first_most_depth at most.
 inline constexpr std::int64_t gemm_residues_first = 256, gemm_residues_first_most_depth = 2048;
 template <class T>
 void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q,
@@ -339,10 +340,11 @@ void project_3m(View<std::complex<double>> V, View<std::complex<double>> C, View
 /// C += alpha op(A) B for complex matrices, alpha 1 or -1, by a real product, whose sums are the same as those of a plain
 /// one, in infinities and NaN too: gemm in double precision, gemm_by_parts in pieces of its largest depth, with its
 /// `guarded`, in single. A is the thin one: it is written out twice as large. `workspace` holds gemm_as_real_workspace
-/// bytes, which do not fall with any of the three sizes. `spared`, `low_low`: in single precision only. (gemm_as_real)
+/// bytes, which do not fall with any of the three sizes. `spared`, `low_low`, `first`: in single precision only, `first` up to a depth of
+/// half of gemm_by_parts_max_depth. (gemm_as_real)
 template <class T>
 void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, void* workspace, Queue& q,
-                  Spared spared = {}, bool low_low = true);
+                  Spared spared = {}, bool low_low = true, const FirstPart& first = {});
 template <class T>
 std::size_t gemm_as_real_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 

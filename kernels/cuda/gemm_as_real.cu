@@ -56,7 +56,7 @@ std::size_t gemm_as_real_workspace(std::int64_t rows, std::int64_t cols, std::in
 
 template <class T>
 void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, void* workspace, Queue& q,
-                  Spared spared, bool low_low) {
+                  Spared spared, bool low_low, const FirstPart& first) {
   if (C.empty() || A.empty()) return;
   DeviceScope scope(q.device());
   const View<T> form(static_cast<T*>(workspace), A.rows, 2 * A.cols, aligned_rows(A.rows));
@@ -70,19 +70,25 @@ void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side
   const View<real_t<T>> E = as_real(form), Br = as_real(B), Cr = as_real(C);
   if constexpr (std::is_same_v<real_t<T>, float>) {
     void* rest = static_cast<unsigned char*>(workspace) + form_bytes<T>(C.rows, B.rows);
+    require(!first.then || Br.rows <= gemm_by_parts_max_depth, "gemm_as_real: a first part of a product of depth ",
+            B.rows);
+    FirstPart of_real = first;
+    if (first.side == Side::Left) of_real.vectors *= 2;
     for (std::int64_t k = 0; k < Br.rows; k += gemm_by_parts_max_depth) {
       const Range K{k, std::min(k + gemm_by_parts_max_depth, Br.rows)};
       gemm_by_parts(op, Op::NoTrans, alpha, op == Op::NoTrans ? E({0, E.rows}, K) : E(K, {0, E.cols}),
-                    Br(K, {0, Br.cols}), Cr, guarded, rest, q, spared, {}, low_low);
+                    Br(K, {0, Br.cols}), Cr, guarded, rest, q, spared, {}, low_low, of_real);
     }
   } else {
+    require(!first.then, "gemm_as_real: a first part in double precision");
     gemm(op, Op::NoTrans, alpha, E, Br, real_t<T>(1), Cr, q);
   }
 }
 
-#define INSTANTIATE(T)                                                                      \
-  template std::size_t gemm_as_real_workspace<T>(std::int64_t, std::int64_t, std::int64_t); \
-  template void gemm_as_real<T>(Op, real_t<T>, View<T>, View<T>, View<T>, Side, void*, Queue&, Spared, bool);
+#define INSTANTIATE(T)                                                                                       \
+  template std::size_t gemm_as_real_workspace<T>(std::int64_t, std::int64_t, std::int64_t);                  \
+  template void gemm_as_real<T>(Op, real_t<T>, View<T>, View<T>, View<T>, Side, void*, Queue&, Spared, bool, \
+                                const FirstPart&);
 INSTANTIATE(std::complex<float>)
 INSTANTIATE(std::complex<double>)
 #undef INSTANTIATE

@@ -7,11 +7,13 @@
 namespace devobj::cuda {
 
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
-                   void* workspace, Queue& q, Spared spared, const DisplacedRows<float>& displaced, bool low_low) {
+                   void* workspace, Queue& q, Spared spared, const DisplacedRows<float>& displaced, bool low_low,
+                   const FirstPart& first) {
   DeviceScope scope(q.device());
   if (gemm_fp16_parts_usable())
-    return gemm_fp16_parts(opA, opB, alpha, A, B, C, workspace, q, spared, displaced, low_low);
-  require(displaced.from == nullptr, "gemm_by_parts: displaced rows are for gemm_fp16_parts");
+    return gemm_fp16_parts(opA, opB, alpha, A, B, C, workspace, q, spared, displaced, low_low, first);
+  require(displaced.from == nullptr && !first.then,
+          "gemm_by_parts: displaced rows and first parts are for gemm_fp16_parts");
   gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, workspace, q);
 }
 

@@ -27,6 +27,7 @@
 // peak performance", 2022, for the scaled low part and sums in single precision.
 #include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/first_part.hpp"
 #include "kernels/cuda/fp16_parts_product.cuh"
 #include "kernels/cuda/fp16_parts_split.cuh"
 #include "kernels/native.hpp"
@@ -80,48 +81,33 @@ SplitVectors split_at(unsigned char* memory, std::int64_t vectors, std::int64_t 
 // Tiles that a block makes before it leaves its multiprocessor to others.
 constexpr int tiles_at_once = 8;
 
-}  // namespace
+/// One side of a product: the vectors, and what they have become.
+struct Operand {
+  SplitVectors split;
+  Vectors<float> vectors;
+  int depth_tiles;
+  /// Those from a whole tile on.
+  Operand from(std::int64_t first, std::int64_t count) const {
+    constexpr auto vector_bytes = static_cast<std::int64_t>(2 * tile_depth * sizeof(__half));  // in a tile
+    Vectors<float> some = vectors;
+    some.data += first * vectors.next_vector;
+    some.count = count;
+    return {{split.tiles + first * depth_tiles * vector_bytes, split.scale + first, split.infinite + first},
+            some,
+            depth_tiles};
+  }
+};
 
-bool gemm_fp16_parts_usable() {
-  static HopperKernel kernel;
-  int device = 0;
-  if (cudaGetDevice(&device) == cudaSuccess) return kernel.usable(product_kernel, device);
-  cudaGetLastError();
-  return false;
-}
-
-std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
-  return split_bytes(whole(rows, tile_rows), depth) + split_bytes(whole(cols, tile_cols * blocks_beside), depth);
-}
-
-void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
-                     Queue& q, Spared spared, const DisplacedRows<float>& displaced, bool low_low) {
-  const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
-  if (C.empty()) return;
-  require(depth > 0 || displaced.from == nullptr, "gemm_fp16_parts: displaced rows, but no product");
-  if (depth == 0) return;
-  require(depth <= gemm_by_parts_max_depth, "gemm_fp16_parts: depth ", depth, " is more than ",
-          gemm_by_parts_max_depth);
-  DeviceScope scope(q.device());
-  const std::int64_t rows = whole(C.rows, tile_rows), cols = whole(C.cols, tile_cols * blocks_beside);
-  auto* const memory = static_cast<unsigned char*>(workspace);
-  const SplitVectors split_A = split_at(memory, rows, depth),
-                     split_B = split_at(memory + split_bytes(rows, depth), cols, depth);
-  const Vectors<float> of_A = vectors_of(opA, A, true), of_B = vectors_of(opB, B, false);
-
-  const auto first_of_B = static_cast<unsigned>(rows / split_vectors);
-  const std::size_t split_memory = split_vectors * (depth_tiles_for(depth) * tile_depth + 1) * sizeof(float);
-  split_kernel<<<first_of_B + static_cast<unsigned>(cols / split_vectors), split_threads, split_memory, stream_of(q)>>>(
-      of_A, split_A, of_B, split_B, static_cast<int>(depth), static_cast<int>(first_of_B));
-
-  Product g{split_A, split_B, block_of(C), alpha};
+void multiply_split(float alpha, const Operand& A, const Operand& B, View<float> C, std::int64_t depth, bool low_low,
+                    const DisplacedRows<float>& displaced, const Spared& spared, Queue& q) {
+  Product g{A.split, B.split, block_of(C), alpha};
   g.displaced = {displaced.from, displaced.first, block_of(displaced.rows)};
   g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(float)), q.device());
-  g.depth_tiles = depth_tiles_for(depth);
+  g.depth_tiles = A.depth_tiles;
   constexpr std::int64_t free_low_low = 128, all_low_low = 256;  // depths
   if (low_low || depth <= free_low_low) g.low_low = depth <= all_low_low ? chunk : 2 * chunk;
-  g.row_tiles = static_cast<int>(rows / tile_rows);
-  g.col_tiles = static_cast<int>(cols / tile_cols);
+  g.row_tiles = static_cast<int>(ceil_div(C.rows, std::int64_t(tile_rows)));
+  g.col_tiles = static_cast<int>(ceil_div(C.cols, std::int64_t(tile_cols * blocks_beside))) * blocks_beside;
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), "gemm_fp16_parts");
   const int kept = spared_multiprocessors(spared, processors);
@@ -144,9 +130,55 @@ void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
 
   const auto blocks_of_A = static_cast<unsigned>(ceil_div(C.rows, split_threads));
   infinities_kernel<<<blocks_of_A + static_cast<unsigned>(ceil_div(C.cols, split_threads)), split_threads, 0,
-                      stream_of(q)>>>(of_A, split_A, of_B, split_B, static_cast<int>(depth), alpha, block_of(C),
-                                      static_cast<int>(blocks_of_A));
+                      stream_of(q)>>>(A.vectors, A.split, B.vectors, B.split, static_cast<int>(depth), alpha,
+                                      block_of(C), static_cast<int>(blocks_of_A));
   q.launched("gemm_fp16_parts");
+}
+
+}  // namespace
+
+bool gemm_fp16_parts_usable() {
+  static HopperKernel kernel;
+  int device = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) return kernel.usable(product_kernel, device);
+  cudaGetLastError();
+  return false;
+}
+
+std::size_t gemm_fp16_parts_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth) {
+  return split_bytes(whole(rows, tile_rows), depth) + split_bytes(whole(cols, tile_cols * blocks_beside), depth);
+}
+
+void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, void* workspace,
+                     Queue& q, Spared spared, const DisplacedRows<float>& displaced, bool low_low,
+                     const FirstPart& first) {
+  const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
+  if (C.empty()) return;
+  require(depth > 0 || displaced.from == nullptr, "gemm_fp16_parts: displaced rows, but no product");
+  if (depth == 0) return;
+  require(depth <= gemm_by_parts_max_depth, "gemm_fp16_parts: depth ", depth, " is more than ",
+          gemm_by_parts_max_depth);
+  DeviceScope scope(q.device());
+  const std::int64_t rows = whole(C.rows, tile_rows), cols = whole(C.cols, tile_cols * blocks_beside);
+  auto* const memory = static_cast<unsigned char*>(workspace);
+  const int tiles = depth_tiles_for(depth);
+  const Operand left{split_at(memory, rows, depth), vectors_of(opA, A, true), tiles},
+      right{split_at(memory + split_bytes(rows, depth), cols, depth), vectors_of(opB, B, false), tiles};
+
+  const auto first_of_B = static_cast<unsigned>(rows / split_vectors);
+  const std::size_t split_memory = split_vectors * (tiles * tile_depth + 1) * sizeof(float);
+  split_kernel<<<first_of_B + static_cast<unsigned>(cols / split_vectors), split_threads, split_memory, stream_of(q)>>>(
+      left.vectors, left.split, right.vectors, right.split, static_cast<int>(depth), static_cast<int>(first_of_B));
+  q.launched("gemm_fp16_parts");
+  if (!first.then) return multiply_split(alpha, left, right, C, depth, low_low, displaced, spared, q);
+
+  const bool of_rows = first.side == Side::Left;
+  require(first.vectors > 0 && displaced.from == nullptr, "gemm_fp16_parts: a first part of ", first.vectors,
+          of_rows ? " rows" : " columns", displaced.from == nullptr ? "" : ", and displaced rows");
+  multiply_by_parts_of_C(first, whole(first.vectors, of_rows ? tile_rows : tile_cols * blocks_beside), left, right, C,
+                         [&](const Operand& some_rows, const Operand& some_columns, View<float> part) {
+                           multiply_split(alpha, some_rows, some_columns, part, depth, low_low, {}, spared, q);
+                         });
 }
 
 }  // namespace devobj::cuda

@@ -27,6 +27,7 @@
 // integer modular technique", 2025.
 #include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/first_part.hpp"
 #include "kernels/cuda/residue_product.cuh"
 #include "kernels/cuda/tensor_map.hpp"
 #include "kernels/native.hpp"
@@ -134,17 +135,10 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
 
   const Operand<E> left{of_A, of_rows, pieces}, right{of_B, of_columns, pieces};
   if (!first.then) return multiply_reduced<T>(alpha, left, right, C, depth, q, spared);
-  const bool some_rows = first.side == Side::Left;
-  const std::int64_t all = some_rows ? C.rows : C.cols, some = first.vectors;
-  const auto part = [&](Range v) {
-    const std::int64_t count = v.size();
-    multiply_reduced<T>(alpha, some_rows ? left.from(v.begin, count) : left,
-                        some_rows ? right : right.from(v.begin, count),
-                        some_rows ? C(v, {0, C.cols}) : C({0, C.rows}, v), depth, q, spared);
-  };
-  part({0, some});
-  first.then();
-  part({some, all});
+  multiply_by_parts_of_C(first, first.vectors, left, right, C,
+                         [&](const Operand<E>& some_rows, const Operand<E>& some_columns, View<T> part) {
+                           multiply_reduced<T>(alpha, some_rows, some_columns, part, depth, q, spared);
+                         });
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class GemmByParts : public Everywhere {
       if (way_ != Way::six_bf16) {
         const Storage workspace(cuda::gemm_fp16_parts_workspace(C.rows, C.cols, depth), q());
         cuda::gemm_fp16_parts(opA, opB, alpha, A, B, C, const_cast<void*>(workspace.data()), q(), spared_, {},
-                              way_ == Way::fp16_parts);
+                              way_ == Way::fp16_parts, first_);
       } else {
         const Storage workspace(cuda::gemm_six_bf16_workspace(C.rows, C.cols, depth), q());
         cuda::gemm_six_bf16(opA, opB, alpha, A, B, C, guarded, const_cast<void*>(workspace.data()), q());
@@ -62,6 +62,7 @@ class GemmByParts : public Everywhere {
   /// Whether the present way leaves multiprocessors to others: spared_.
   bool spares() const { return way_ != Way::six_bf16; }
   cuda::Spared spared_;
+  cuda::FirstPart first_;
 
  private:
   enum class Way { six_bf16, fp16_parts, without_low_low };
@@ -232,6 +233,53 @@ TEST_P(GemmByParts, OnFewerMultiprocessors) {
       for (const int spared : {1, 2, 16, 1000}) expect_same_with({spared}, "on fewer multiprocessors");
       beside_given_multiprocessors(q(), true, expect_same_with);
     }
+  });
+}
+
+/// C's first rows or columns, up to whole tiles, are there when then() is called, the others as they were; the bits are those of one
+/// product, infinities among them. (gemm_fp16_parts)
+TEST_P(GemmByParts, AFirstPart) {
+  each_way([&] {
+    if (!spares()) return;
+    const std::int64_t m = 1101, n = 900, k = 300;
+    Dense<float> A = random<float>(m, k, 1);
+    const Dense<float> B = random<float>(k, n, 2), C = random<float>(m, n, 3);
+    A(7, 5) = A(1000, 9) = std::numeric_limits<float>::infinity();
+    const Dense<float> all = product(A, B, C, false);
+    for (const Side side : {Side::Left, Side::Right})
+      for (const std::int64_t first : {1, 200, 768, 899})
+        for (const int spared : {0, 16}) {
+          SCOPED_TRACE(std::to_string(first) + (side == Side::Left ? " rows, " : " columns, ") +
+                       std::to_string(spared));
+          const Matrix<float> then = upload(C, q());
+          View<float> result;
+          bool called = false;
+          first_ = {side, first, [&] {
+                      called = true;
+                      copy<float>(result, then, q());
+                    }};
+          spared_ = {spared};
+          const Padded<float> a(A, q()), b(B, q()), c(C, q());
+          result = c.view();
+          multiply(Op::NoTrans, Op::NoTrans, -1, a.view(), b.view(), result, Side::Right);
+          first_ = {};
+          spared_ = {};
+          ASSERT_TRUE(called);
+          expect_same(c.read(), all, "all of it");
+          const Dense<float> meanwhile = download<float>(then, q());
+          const auto same = [](float x, float y) { return x == y || (x != x && y != y); };
+          // tiles of 160 rows, of two blocks' 256 columns
+          const std::int64_t tile = side == Side::Left ? 160 : 256, there = (first + tile - 1) / tile * tile;
+          for (std::int64_t j = 0; j < n; ++j)
+            for (std::int64_t i = 0; i < m; ++i)
+              ASSERT_TRUE(same(meanwhile(i, j), (side == Side::Left ? i : j) < there ? all(i, j) : C(i, j)))
+                  << i << ", " << j;
+        }
+    const Padded<float> a(A, q()), b(B, q()), c(C, q());
+    first_ = {Side::Left, 0, [] {}};
+    EXPECT_THROW(multiply(Op::NoTrans, Op::NoTrans, -1, a.view(), b.view(), c.view(), Side::Right), Error);
+    first_ = {};
+    expect_same(c.read(), C, "refused");
   });
 }
 

@@ -32,6 +32,22 @@ TEST_P(MixedRandomized, RefinesEveryOrderAndNumberOfRightHandSides) {
   });
 }
 
+/// Large ones, whose products are by parts and, of aligned columns, of TF32 numbers. On a GPU only.
+TEST_P(MixedRandomized, LargeMatrices) {
+  if (!q().on_cuda()) return;
+  with_double([&]<class T>(T) {
+    for (const std::int64_t n : {5100, 5101}) {
+      const Dense<T> A = random<T>(n, n, 15), B = random<T>(n, 2, 16);
+      const Solved<T> s = solve(A, B, q(), randomized);
+      EXPECT_EQ(s.result.info, 0) << n;
+      EXPECT_GE(s.result.iterations, 1) << n;
+      EXPECT_LE(s.result.iterations, 8) << n;  // 3 and 4 were measured
+      EXPECT_LE(solve_residual(Op::NoTrans, A, s.X, B), residual_bound) << n;
+      expect_same(solve(A, B, q(), randomized).X, s.X, std::to_string(n) + ", again");
+    }
+  });
+}
+
 /// Rows and columns from 1e-9 to 1e9 are brought to one size; no window has the largest element of a permuted matrix.
 TEST_P(MixedRandomized, ScalesAndMixes) {
   with_double([&]<class T>(T) {
