@@ -204,12 +204,14 @@ class LuNativeProducts {
     if (single) return false;
     return A_.rows >= tall * A_.cols || (!is_complex<T> && A_.rows * A_.cols <= large * large);
   }
-  /// What the product of this depth that updates C leaves: in double precision, of matrices of some size, more where C is small and the
-  /// panels take longer than it does; but not behind narrow blocks, whose products take as long as C's way to memory and back.
+  /// What the product of this depth that updates C leaves: in single precision no more than the panels need where C is so large that they
+  /// are done long before; in double precision, of matrices of some size, more where C is small and the panels take longer than it does;
+  /// but not behind narrow blocks, whose products take as long as C's way to memory and back.
   cuda::Spared spared_beside(View<T> C, std::int64_t depth) const {
-    constexpr std::int64_t least_order = 8200, most_updated = 7000, least_depth = 256;
+    constexpr std::int64_t few_spared_least = 12'000, least_order = 8200, most_updated = 7000, least_depth = 256;
     constexpr int many = 17;
     cuda::Spared spared = spared_;
+    if (std::is_same_v<T, float> && std::min(C.rows, C.cols) >= few_spared_least) spared.count = panel_multiprocessors;
     if (std::is_same_v<T, double> && panels_decide() && A_.rows * A_.cols >= least_order * least_order &&
         C.rows * C.cols <= most_updated * most_updated && depth >= least_depth)
       spared.count = panel_multiprocessors + many;

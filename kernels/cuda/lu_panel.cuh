@@ -20,7 +20,7 @@ namespace devobj::cuda::lu {
 // windows and more rows. Of real numbers in single precision 64 bytes are faster: less is published.
 template <class E>
 constexpr int width_of(int rows) {
-  const int bytes = rows <= 4 ? 128 : rows == 8 ? 64 : 32;
+  const int bytes = rows <= 4 ? 128 : rows <= 8 ? 64 : 32;
   return std::min(bytes, sizeof(E) == 4 ? 64 : 128) / static_cast<int>(sizeof(E));
 }
 /// What the shapes depend on, of the current device; asked once, since a factorization wants many shapes before it begins.
@@ -135,9 +135,11 @@ std::size_t letters_bytes(int blocks) {
 template <class E, int R, int T, template <class, int, int> class LinkOf>
 using LaunchOf = Launch<E, width_of<E>(R), R, T, LinkOf>;
 
-/// Rows per thread in a cluster, at most. With four the step of complex<double> is slower than a grid's.
+/// Rows per thread in a cluster, at most, of 2, 3, 4, 6 and 8. With four the step of complex<double> is slower than a grid's.
 template <class E>
-constexpr int cluster_rows = sizeof(E) == 16 ? 3 : 4;
+constexpr int cluster_rows = sizeof(E) == 16            ? 3
+                             : std::is_same_v<E, float> ? 8
+                                                        : 4;
 
 /// Blocks of a cluster with few threads each, at most. In fp32 more are slower than half as many of the usual ones.
 template <class E>
@@ -182,6 +184,10 @@ auto with_launch(const LuPanelShape& shape, std::int64_t cols, const Act& act) {
     if (R == 3) return act(LaunchOf<E, 3, usual, CrowdedClusterLink>());
     if constexpr (cluster_rows<E> >= 4)
       if (R == 4) return act(LaunchOf<E, 4, usual, CrowdedClusterLink>());
+    if constexpr (cluster_rows<E> >= 8) {
+      if (R == 6) return act(LaunchOf<E, 6, usual, CrowdedClusterLink>());
+      if (R == 8) return act(LaunchOf<E, 8, usual, CrowdedClusterLink>());
+    }
   } else {
     if (R == 2) return act(LaunchOf<E, 2, usual, GridLink>());
     if (R == 4) return act(LaunchOf<E, 4, usual, GridLink>());
@@ -199,7 +205,7 @@ class Shapes {
   const LuPanelShape* end() const { return of_ + count_; }
 
  private:
-  LuPanelShape of_[16];  // there are 13 in all
+  LuPanelShape of_[16];  // there are 15 in all
   int count_ = 0;
 };
 template <class T>
@@ -238,7 +244,8 @@ Shapes shapes_of(std::int64_t m, std::int64_t n) {
     if (blocks_of(1, few_threads) <= few_blocks<E>) cluster(1, few_threads);
     cluster(1, usual_threads);
     if (has_more_threads<E>) cluster(1, more_threads);
-    for (int rows = 2; rows <= cluster_rows<E>; ++rows) cluster(rows, usual_threads);
+    for (int rows : {2, 3, 4, 6, 8})
+      if (rows <= cluster_rows<E>) cluster(rows, usual_threads);
   }
   if (is_complex<T> && !usual_first) one_block(1, usual_threads);
   one_block(2, usual_threads);
@@ -262,7 +269,8 @@ std::vector<LuPanelShape> lu_panel_shapes(std::int64_t m, std::int64_t n) {
 // a block eliminates; else one block as long as that is the fastest, then a cluster with as few threads and rows per thread as possible, then
 // the grid, whose letters take longer, but which has all processors.
 // Beside products a cluster of more than one row per thread, or of more_threads, has all blocks it can: then those of the panels to come
-// find room where it was. (Not where one warp eliminates: there each block costs time.)
+// find room where it was. (Not where one warp eliminates: there each block costs time.) In single precision a grid has half of the blocks
+// that are the fastest by themselves, and leaves the others to the products.
 template <class T>
 LuPanelShape lu_panel_shape(std::int64_t m, std::int64_t n, bool beside_products) {
   const lu::Shapes shapes = lu::shapes_of<T>(m, n);
@@ -271,6 +279,9 @@ LuPanelShape lu_panel_shape(std::int64_t m, std::int64_t n, bool beside_products
   if (beside_products && shape.cluster && shape.blocks > 1 && (shape.rows > 1 || shape.threads == lu::more_threads) &&
       shape.threads != warp_size)
     shape.blocks = max_cluster;
+  if (beside_products && std::is_same_v<T, float> && !shape.cluster)
+    for (const LuPanelShape& other : shapes)
+      if (!other.cluster && other.rows == 4) return other;
   return shape;
 }
 

@@ -73,7 +73,7 @@ struct RestUpdate {
       R >= 4 || (R == 3 && sizeof(E) == 16);  // since the rows of the other team have so many
   // else slower; of float with one or two rows LU is, though panels alone are not
   static constexpr bool can_copy_boxes =
-      Link::copies_boxes && R * sizeof(E) < 64 && (!std::is_same_v<E, float> || R == 3 || R == 4);
+      Link::copies_boxes && R * sizeof(E) < 64 && (!std::is_same_v<E, float> || R >= 3);
   static constexpr bool can_send = Link::sends_L11 && Kept::possible && R == 1;  // with two no faster
   // What other blocks' second teams have stored is visible to this block's, in A12, and what its own has, to the first team, by
   // updated() then: acquiring at a barrier of the cluster empties the multiprocessor's cache.

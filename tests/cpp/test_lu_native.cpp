@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(On, LuNative,
 TEST_P(LuNative, PanelsOfEveryHeight) {
   with_type([&]<class T>(T) {
     for (const std::int64_t m :
-         {128, 129, 255, 256, 257, 511, 513, 1025, 2048, 2049, 4097, 8193, 12288, 12289, 16385, 70001}) {
+         {128, 129, 255, 256, 257, 511, 513, 1025, 2048, 2049, 4097, 8193, 12288, 12289, 16385, 24577, 32769, 70001}) {
       const std::int64_t n = 21;
       const Dense<T> A = random<T>(m, n, std::uint32_t(m));
       const LuFactors<T> lapack = lapack_lu(A), f = factor_lu(A, q(), {Method::native});

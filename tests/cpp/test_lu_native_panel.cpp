@@ -65,6 +65,20 @@ TEST_P(LuNativePanel, EveryShapeGivesTheSameBits) {
   });
 }
 
+/// Tall panels in single precision: clusters as long as there are some, then a grid, which beside products has half of the blocks.
+TEST_P(LuNativePanel, ShapesOfTallPanels) {
+  if constexpr (cuda_built) {
+    if (type() != Type::real || !cuda::lu_panel_shape<float>(1000, 64).cluster)
+      GTEST_SKIP() << "skipped: of other types, and without clusters, there is one grid";
+    const auto shape = [](std::int64_t m, bool beside) { return cuda::lu_panel_shape<float>(m, 128, beside); };
+    for (const bool beside : {false, true}) {
+      EXPECT_TRUE(shape(24576, beside).cluster && shape(24576, beside).rows == 6) << beside;
+      EXPECT_TRUE(shape(32768, beside).cluster && shape(32768, beside).rows == 8) << beside;
+      EXPECT_TRUE(!shape(32769, beside).cluster && shape(32769, beside).rows == (beside ? 4 : 2)) << beside;
+    }
+  }
+}
+
 /// Columns whose pivots are zero, NaN, infinite, subnormal, large, or one of two equals, in panels of few columns and of more:
 /// the same in every shape. In what follows a NaN or an infinity nothing else is left.
 TEST_P(LuNativePanel, HardColumnsInEveryShape) {
