@@ -9,8 +9,8 @@
 //          +---+-----+------+                        for the columns left of K, or that at the end for all blocks
 //
 // Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
-// does not wait for the product of the rest (not of all types: LuNativeBlocks::soon). Where that product is by gemm_residues
-// these columns are its first part.
+// does not wait for the product of the rest (not of all types: LuNativeBlocks::soon). Where that product is by gemm_residues,
+// and in large row-major matrices of single precision, these columns are its first part.
 //
 // `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
 // waits for that; the same holds behind gemm_three_tf32. That kernel begins as the panel before ends: it waits for `rest` itself, by a
