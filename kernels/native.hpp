@@ -239,9 +239,9 @@ bool cluster_places(std::int32_t* places, int count, Queue& q);
 /// accurate as a plain product up to a depth (columns of op(A)) of gemm_by_parts_max_depth, in infinities and NaN too. Small
 /// numbers keep their accuracy relative to their column of op(B) (guarded == Right) or row of op(A) (Left). `workspace`
 /// holds gemm_by_parts_workspace bytes, which do not fall with any of the three sizes. gemm_fp16_parts leaves
-/// `spared` to others, brings `displaced` rows to C first, or has a `first` part, of whole tiles. `low_low`: whether it multiplies low parts by each other where that takes
-/// time, beyond a depth of 128 (of depths above 256 in every second 64): for sums that cancel, unless the operands' numbers are of two
-/// parts (LuPanelShape). (gemm_by_parts: gemm_fp16_parts where it can be used, else gemm_six_bf16)
+/// `spared` to others, brings `displaced` rows to C first, or has a `first` part, of whole tiles. `low_low`: whether it multiplies
+/// low parts by each other where that takes time, beyond a depth of 128 (of depths above 256 in every second 64): for sums that cancel,
+/// unless the operands' numbers are of two parts (LuPanelShape). (gemm_by_parts: gemm_fp16_parts where it can be used, else gemm_six_bf16)
 void gemm_by_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, View<float> C, Side guarded,
                    void* workspace, Queue& q, Spared spared = {}, const DisplacedRows<float>& displaced = {},
                    bool low_low = true, const FirstPart& first = {});

@@ -11,8 +11,8 @@ namespace devobj::cuda {
 /// multiply(A, B, C) for the first `some` rows or columns of C, as `first` has it, and after first.then() for the others. Operands have
 /// from(first, count), their vectors from a whole tile on.
 template <class T, class Operand, class Multiply>
-void multiply_by_parts_of_C(const FirstPart& first, std::int64_t some, const Operand& A, const Operand& B, View<T> C,
-                            Multiply multiply) {
+void multiply_first_and_rest(const FirstPart& first, std::int64_t some, const Operand& A, const Operand& B, View<T> C,
+                             Multiply multiply) {
   const bool rows = first.side == Side::Left;
   const std::int64_t all = rows ? C.rows : C.cols;
   const auto part = [&](Range v) {

@@ -58,6 +58,8 @@ template <class T>
 void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, void* workspace, Queue& q,
                   Spared spared, bool low_low, const FirstPart& first) {
   if (C.empty() || A.empty()) return;
+  require(!first.then || (std::is_same_v<real_t<T>, float> && 2 * B.rows <= gemm_by_parts_max_depth),
+          "gemm_as_real: a first part of a product of depth ", B.rows, ", in elements of ", sizeof(T), " bytes");
   DeviceScope scope(q.device());
   const View<T> form(static_cast<T*>(workspace), A.rows, 2 * A.cols, aligned_rows(A.rows));
   const dim3 grid(static_cast<unsigned>(ceil_div(A.rows, threads)),
@@ -70,8 +72,6 @@ void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side
   const View<real_t<T>> E = as_real(form), Br = as_real(B), Cr = as_real(C);
   if constexpr (std::is_same_v<real_t<T>, float>) {
     void* rest = static_cast<unsigned char*>(workspace) + form_bytes<T>(C.rows, B.rows);
-    require(!first.then || Br.rows <= gemm_by_parts_max_depth, "gemm_as_real: a first part of a product of depth ",
-            B.rows);
     FirstPart of_real = first;
     if (first.side == Side::Left) of_real.vectors *= 2;
     for (std::int64_t k = 0; k < Br.rows; k += gemm_by_parts_max_depth) {
@@ -80,7 +80,6 @@ void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side
                     Br(K, {0, Br.cols}), Cr, guarded, rest, q, spared, {}, low_low, of_real);
     }
   } else {
-    require(!first.then, "gemm_as_real: a first part in double precision");
     gemm(op, Op::NoTrans, alpha, E, Br, real_t<T>(1), Cr, q);
   }
 }

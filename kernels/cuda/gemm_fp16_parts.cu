@@ -158,6 +158,9 @@ void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
   if (depth == 0) return;
   require(depth <= gemm_by_parts_max_depth, "gemm_fp16_parts: depth ", depth, " is more than ",
           gemm_by_parts_max_depth);
+  const bool of_rows = first.side == Side::Left;
+  require(!first.then || (first.vectors > 0 && displaced.from == nullptr), "gemm_fp16_parts: a first part of ",
+          first.vectors, of_rows ? " rows" : " columns", displaced.from == nullptr ? "" : ", and displaced rows");
   DeviceScope scope(q.device());
   const std::int64_t rows = whole(C.rows, tile_rows), cols = whole(C.cols, tile_cols * blocks_beside);
   auto* const memory = static_cast<unsigned char*>(workspace);
@@ -172,13 +175,10 @@ void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
   q.launched("gemm_fp16_parts");
   if (!first.then) return multiply_split(alpha, left, right, C, depth, low_low, displaced, spared, q);
 
-  const bool of_rows = first.side == Side::Left;
-  require(first.vectors > 0 && displaced.from == nullptr, "gemm_fp16_parts: a first part of ", first.vectors,
-          of_rows ? " rows" : " columns", displaced.from == nullptr ? "" : ", and displaced rows");
-  multiply_by_parts_of_C(first, whole(first.vectors, of_rows ? tile_rows : tile_cols * blocks_beside), left, right, C,
-                         [&](const Operand& some_rows, const Operand& some_columns, View<float> part) {
-                           multiply_split(alpha, some_rows, some_columns, part, depth, low_low, {}, spared, q);
-                         });
+  multiply_first_and_rest(first, whole(first.vectors, of_rows ? tile_rows : tile_cols * blocks_beside), left, right, C,
+                          [&](const Operand& some_rows, const Operand& some_columns, View<float> part) {
+                            multiply_split(alpha, some_rows, some_columns, part, depth, low_low, {}, spared, q);
+                          });
 }
 
 }  // namespace devobj::cuda

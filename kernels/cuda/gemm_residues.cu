@@ -135,10 +135,10 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
 
   const Operand<E> left{of_A, of_rows, pieces}, right{of_B, of_columns, pieces};
   if (!first.then) return multiply_reduced<T>(alpha, left, right, C, depth, q, spared);
-  multiply_by_parts_of_C(first, first.vectors, left, right, C,
-                         [&](const Operand<E>& some_rows, const Operand<E>& some_columns, View<T> part) {
-                           multiply_reduced<T>(alpha, some_rows, some_columns, part, depth, q, spared);
-                         });
+  multiply_first_and_rest(first, first.vectors, left, right, C,
+                          [&](const Operand<E>& some_rows, const Operand<E>& some_columns, View<T> part) {
+                            multiply_reduced<T>(alpha, some_rows, some_columns, part, depth, q, spared);
+                          });
 }
 
 }  // namespace

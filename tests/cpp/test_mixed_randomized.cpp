@@ -41,7 +41,7 @@ TEST_P(MixedRandomized, LargeMatrices) {
       const Solved<T> s = solve(A, B, q(), randomized);
       EXPECT_EQ(s.result.info, 0) << n;
       EXPECT_GE(s.result.iterations, 1) << n;
-      EXPECT_LE(s.result.iterations, 8) << n;  // 3 and 4 were measured
+      EXPECT_LE(s.result.iterations, 8) << n;
       EXPECT_LE(solve_residual(Op::NoTrans, A, s.X, B), residual_bound) << n;
       expect_same(solve(A, B, q(), randomized).X, s.X, std::to_string(n) + ", again");
     }
