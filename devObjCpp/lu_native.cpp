@@ -37,6 +37,7 @@
 #include "lu_native.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -254,7 +255,7 @@ class NativeLu {
           soon_updated_ = q.record(false);
         };
         updates_->update(K, whole(), whole(), rest, q, true, stream_of(i),
-                         {by_rows_ ? Side::Left : Side::Right, columns.size(), columns_there});
+                         {by_rows_ ? Side::Left : Side::Right, columns.size(), std::cref(columns_there)});
       };
       if (last) return update_rest();
       const Block& next = blocks_[i + 1];

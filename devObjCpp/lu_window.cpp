@@ -22,6 +22,7 @@
 #include "lu_window.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -115,18 +116,9 @@ class WindowLu {
       update({band_end(b), n_}, b, ahead, carry_parts_, aheads);
       carry_before = aheads.record(false);
 
-      const Range soon = columns_of_block(b + 2), below{columns_of_block(b).end, n_}, right{soon.begin, n_};
       q_.wait_for(left_done);
       q_.wait_for(trails.record(false));
-      upper(b, right, q_);
-      const auto soon_there = [&] { rest_before = q_.record(false); };
-      if (parts_.has_first_parts() && by_parts(below, {soon.end, n_}, parts_)) {
-        update(below, b, right, parts_, q_, for_panels, {Side::Right, soon.size(), soon_there});
-      } else {
-        update(below, b, soon, parts_, q_);
-        soon_there();
-        update(below, b, {soon.end, n_}, parts_, q_, for_panels);
-      }
+      update_rest(b, [&] { rest_before = q_.record(false); });
       behind.wait_for(q_.record(false));
       exchanges_left(b, behind);
     }
@@ -170,7 +162,7 @@ class WindowLu {
     if (rows.size() <= 0 || right.size() <= 0) return;
     const View<S> L = A_(rows, K), U = A_(K, right), C = A_(rows, right);
     if constexpr (std::is_same_v<S, float>)
-      // (with U12 by such products, too, refinement took up to three steps more)
+      // (not U12, for which refinement would take up to three steps more)
       if (!strict_ && C.rows >= three_tf32_least_long && subtract_by_three_tf32(L, U, C, q)) return;
     gemm(Op::NoTrans, Op::NoTrans, S(-1), L, U, S(1), C, q);
   }
@@ -204,6 +196,18 @@ class WindowLu {
                 first);
     else
       subtract(rows, B, right, q);
+  }
+
+  /// U12 and the update of all columns beyond the block after b; there() is called behind that of the columns that are next then.
+  void update_rest(std::int64_t b, const std::function<void()>& there) {
+    const Range soon = columns_of_block(b + 2), below{columns_of_block(b).end, n_}, right{soon.begin, n_},
+                others{soon.end, n_};
+    upper(b, right, q_);
+    if (parts_.has_first_parts() && by_parts(below, others, parts_))
+      return update(below, b, right, parts_, q_, for_panels, {Side::Right, soon.size(), std::cref(there)});
+    update(below, b, soon, parts_, q_);
+    there();
+    update(below, b, others, parts_, q_, for_panels);
   }
 
   /// The exchanges of a block's panels in the columns left of it, and in the list of them all.

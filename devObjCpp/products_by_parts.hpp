@@ -175,7 +175,7 @@ class ProductsByParts {
 
   /// C += alpha op(A) op(B), alpha 1 or -1; of complex matrices opB is NoTrans. Small numbers keep their accuracy relative
   /// to their column of op(B) (guarded == Right) or row of op(A) (Left). Real products of float leave `spared` to kernels on other
-  /// queues, if they can; `first`: where there are such parts, of updates.
+  /// queues, if they can; `first`: if has_first_parts.
   template <class T>
   void add(Op opA, Op opB, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side guarded, Queue& q,
            cuda::Spared spared = {}, const cuda::FirstPart& first = {}) const {

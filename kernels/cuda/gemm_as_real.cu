@@ -8,6 +8,8 @@
 // C_r += alpha E(A) B_r is the complex product with the very same sums, so that infinities and NaN reach what they reach
 // there. E(A)^T is E(A^H). In single precision the real product is gemm_by_parts, in pieces of a depth
 // that stays accurate.
+#include <functional>
+
 #include "kernels/cuda/grid.cuh"
 #include "kernels/native.hpp"
 
@@ -72,8 +74,8 @@ void gemm_as_real(Op opA, real_t<T> alpha, View<T> A, View<T> B, View<T> C, Side
   const View<real_t<T>> E = as_real(form), Br = as_real(B), Cr = as_real(C);
   if constexpr (std::is_same_v<real_t<T>, float>) {
     void* rest = static_cast<unsigned char*>(workspace) + form_bytes<T>(C.rows, B.rows);
-    FirstPart of_real = first;
-    if (first.side == Side::Left) of_real.vectors *= 2;
+    FirstPart of_real{first.side, first.side == Side::Left ? 2 * first.vectors : first.vectors, {}};
+    if (first.then) of_real.then = std::cref(first.then);
     for (std::int64_t k = 0; k < Br.rows; k += gemm_by_parts_max_depth) {
       const Range K{k, std::min(k + gemm_by_parts_max_depth, Br.rows)};
       gemm_by_parts(op, Op::NoTrans, alpha, op == Op::NoTrans ? E({0, E.rows}, K) : E(K, {0, E.cols}),
