@@ -102,10 +102,13 @@ class NativeLu {
     const std::size_t of_left = left_at_end_pays(blocks) ? cuda::exchange_left_workspace(m_, blocks) : 0;
     left_at_end_ = of_left > 0;
     std::size_t of_displaced = 0;
-    if constexpr (std::is_same_v<T, float>) {
-      const std::int64_t first = blocks_[0].columns.size();
-      if (Updates::displaced_rows_pay(m_, n_, by_rows_) && products_.takes_displaced(A_({first, m_}, {first, n_})))
-        of_displaced = cuda::exchange_top_rows_workspace<T>(m_, n_ - first, blocks_.widest());
+    if constexpr (Updates::has_displaced_rows) {
+      const Range first = blocks_[0].columns, below{first.end, m_}, right{first.end, n_};
+      if (Updates::displaced_rows_pay(m_, n_, by_rows_) && right.size() > 0 &&
+          products_.takes_displaced(A_(below, first), A_(first, right), A_(below, right), true))
+        of_displaced = cuda::exchange_top_rows_workspace<T>(
+            m_, right.size(),
+            std::min(std::max(blocks_.widest(), blocks_.widest_group()), cuda::exchange_top_rows_max));
     }
     const auto workspace = [&] {
       return static_cast<unsigned char*>(q.workspace(lists + panel + copies_of_blocks + products + streams_->bytes() +
@@ -136,7 +139,7 @@ class NativeLu {
     unsigned char* const displaced_workspace = behind_streams + aligned_copy;
     left_workspace_ = displaced_workspace + of_displaced;
     updates_.emplace(m_, n_, by_rows_, solve_rows_, products_, *streams_, cuda::RowExchange{source_, displaced_to_, k_},
-                     displaced_workspace);
+                     of_displaced > 0 ? displaced_workspace : nullptr);
   }
 
   void run() {

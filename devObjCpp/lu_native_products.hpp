@@ -117,8 +117,22 @@ class LuNativeProducts {
   bool of_two_parts(std::int64_t rows, std::int64_t cols) const {
     return single && leave_ && by_parts_ && std::min(rows, cols) >= least;
   }
-  /// Whether it takes displaced rows, of C as it lies.
-  bool takes_displaced(View<T> C) const { return std::is_same_v<T, float> && of_two_parts(C.rows, C.cols); }
+  /// Whether the product C -= A B that updates the rest, `stays` as in subtract, takes displaced rows of C as it lies.
+  bool takes_displaced(View<T> A, View<T> B, View<T> C, bool stays) const {
+    switch (kernel_of(A, B, C, true, stays)) {
+      case Kernel::residues:
+        return is_complex<T> || C.rows % 2 == 0;
+      case Kernel::three_overlapped:
+      case Kernel::complex_overlapped:
+        return true;
+      case Kernel::by_parts:
+        return std::is_same_v<T, float> && leave_;
+      case Kernel::overlapped:
+        return aligned(A) && aligned(B) && aligned(C);
+      default:
+        return false;
+    }
+  }
 
   /// Whether the product that updates the rest, C as it lies, of this depth, can have that of so many first columns there first, by
   /// subtract's `first`.
@@ -146,24 +160,43 @@ class LuNativeProducts {
   }
 
  private:
+  /// What multiplies; `other`: cuBLAS.
+  enum class Kernel { residues, three_overlapped, complex_overlapped, by_parts, overlapped, other };
+  Kernel kernel_of(View<T> A, View<T> B, View<T> C, bool of_rest, bool stays) const {
+    const std::int64_t side = std::min(C.rows, C.cols), depth = A.cols;
+    if constexpr (!single)
+      if (of_rest && residues_ && by_residues(C, depth)) return Kernel::residues;
+    if constexpr (std::is_same_v<T, std::complex<double>>) {
+      if (of_rest && by_three_ && side >= by_three_least) return Kernel::three_overlapped;
+      if (of_rest && overlapped_ && side >= overlapped_least) return Kernel::complex_overlapped;
+    }
+    if (of_rest && by_parts_ && side >= least) return Kernel::by_parts;
+    if constexpr (std::is_same_v<T, double>)
+      if (overlapped_ && depth <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
+          (cuda::gemm_overlapped_aligned(A, B, C) ? side >= (of_rest ? overlapped_least_ : overlapped_least)
+                                                  : of_rest && overlapped_copies_ && side >= unaligned_least))
+        return Kernel::overlapped;
+    return Kernel::other;
+  }
   void subtract_otherwise(View<T> A, View<T> B, View<T> C, Side guarded, bool of_rest, bool stays, Queue& q,
                           const cuda::FirstPart& first, const cuda::DisplacedRows<T>& displaced) const {
-    const std::int64_t side = std::min(C.rows, C.cols), depth = A.cols;
     stays = stays && of_rest;
-    const cuda::Spared spared = stays ? spared_beside(C, depth) : cuda::Spared{};
+    const cuda::Spared spared = stays ? spared_beside(C, A.cols) : cuda::Spared{};
+    const Kernel kernel = kernel_of(A, B, C, of_rest, stays);
+    // else it would be waited for too early
+    if (first.then && kernel != Kernel::residues && !(single && kernel == Kernel::by_parts))
+      fail(Status::internal_error, "getrf: a product without a first part");
+    if (displaced.from != nullptr && (kernel == Kernel::other || (is_complex<T> && kernel == Kernel::by_parts)))
+      fail(Status::internal_error, "getrf: a product that takes no displaced rows");
     if constexpr (!single)
-      if (of_rest && residues_ && by_residues(C, depth))
-        return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared, first);
-    const bool by_parts = of_rest && by_parts_ && side >= least;
-    if (first.then && !(single && by_parts))
-      fail(Status::internal_error, "getrf: a product without a first part");  // else it would be waited for too early
+      if (kernel == Kernel::residues)
+        return cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_, q, spared, first, displaced);
     if constexpr (std::is_same_v<T, std::complex<double>>) {
-      if (of_rest && by_three_ && side >= by_three_least)
-        return cuda::gemm_3m_overlapped(-1, A, B, C, workspace_, q, spared);
-      if (of_rest && overlapped_ && side >= overlapped_least)
-        return cuda::gemm_complex_overlapped(-1, A, B, C, q, spared);
+      if (kernel == Kernel::three_overlapped)
+        return cuda::gemm_3m_overlapped(-1, A, B, C, workspace_, q, spared, displaced);
+      if (kernel == Kernel::complex_overlapped) return cuda::gemm_complex_overlapped(-1, A, B, C, q, spared, displaced);
     }
-    if (by_parts) {
+    if (kernel == Kernel::by_parts) {
       constexpr bool low_low = false;  // L and U are of two parts themselves: of_two_parts
       if constexpr (std::is_same_v<T, float>)
         return cuda::gemm_by_parts(Op::NoTrans, Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, displaced,
@@ -171,14 +204,10 @@ class LuNativeProducts {
       else if constexpr (is_complex<T>)
         return cuda::gemm_as_real<T>(Op::NoTrans, -1, A, B, C, guarded, workspace_, q, spared, low_low, first);
     }
-    if (displaced.from != nullptr) fail(Status::internal_error, "getrf: a product that takes no displaced rows");
     if constexpr (std::is_same_v<T, double>)
-      if (overlapped_ && depth <= (stays ? overlapped_most_depth_staying : overlapped_most_depth) &&
-          (cuda::gemm_overlapped_aligned(A, B, C) ? side >= (of_rest ? overlapped_least_ : overlapped_least)
-                                                  : of_rest && overlapped_copies_ && side >= unaligned_least))
-        return cuda::gemm_overlapped(-1, A, B, C, workspace_, q, spared);
+      if (kernel == Kernel::overlapped) return cuda::gemm_overlapped(-1, A, B, C, workspace_, q, spared, displaced);
     if constexpr (std::is_same_v<T, std::complex<double>>)
-      if (three_within_blocks() && three_products_pay(depth, C))
+      if (three_within_blocks() && three_products_pay(A.cols, C))
         return cuda::gemm_3m(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q);
     cuda::gemm(Op::NoTrans, Op::NoTrans, T(-1), A, B, T(1), C, q);
   }

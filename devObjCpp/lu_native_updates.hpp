@@ -37,13 +37,13 @@ class LuNativeUpdates {
   using Place = LuNativePlace<T>;
 
   /// Of the LU of an m x n matrix, row-major meanwhile if `by_rows`, of which `solve_rows` rows of L11 are solved at once where there is no
-  /// solve_streamed. `rows`: of all panels; `displaced_workspace`: exchange_top_rows's, if displaced_rows_pay.
+  /// solve_streamed. `rows`: of all panels; `displaced_workspace`: exchange_top_rows's, or null.
   LuNativeUpdates(std::int64_t m, std::int64_t n, bool by_rows, std::int64_t solve_rows,
                   const LuNativeProducts<T>& products, const LuNativeStreams<T>& streams, cuda::RowExchange rows,
                   void* displaced_workspace)
       : m_(m),
         solve_rows_(solve_rows),
-        displaced_rows_pay_(displaced_rows_pay(m, n, by_rows)),
+        exchanges_beside_(displaced_rows_pay(m, n, by_rows) && (single || displaced_workspace != nullptr)),
         products_(products),
         streams_(streams),
         rows_(rows),
@@ -59,12 +59,14 @@ class LuNativeUpdates {
     if (A.by_rows)
       cuda::exchange_columns(A({K.begin, m_}, columns), exchange_of(K), block.inner, q);
     else
-      cuda::exchange_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, q, {},
-                          of_rest && displaced_rows_pay_);
+      cuda::exchange_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, q, {}, of_rest && exchanges_beside_);
   }
-  /// Whether the rest's exchanges, beside a panel, decide: in tall matrices of real numbers in single precision.
+  /// Whether exchange_top_rows and the products of the rest have displaced rows of this type.
+  static constexpr bool has_displaced_rows = !std::is_same_v<T, std::complex<float>>;
+  /// Whether the rest's exchanges, beside a panel, decide: in tall matrices.
   static bool displaced_rows_pay(std::int64_t m, std::int64_t n, bool by_rows) {
-    return std::is_same_v<T, float> && !by_rows && m >= tall * n;
+    return has_displaced_rows && !by_rows && m >= tall * n &&
+           (!is_complex<T> || m * n <= largest_complex * largest_complex);
   }
 
   /// The rows of a factored block's columns as its panels right of them exchanged them, but for those with which they have been
@@ -100,7 +102,7 @@ class LuNativeUpdates {
     cuda::DisplacedRows<T> displaced;
     if (inner > solve_rows_ || many || stream != nullptr) {
       if (of_rest)
-        displaced = exchange_of_rest(block, A, columns, q);
+        displaced = exchange_of_rest(block, L, A, columns, q);
       else
         exchange(block, A, columns, q);
       rows.rows = 0;
@@ -130,17 +132,18 @@ class LuNativeUpdates {
   }
 
  private:
-  // Rows for each column from which the exchanges of the rest's rows, of several panels at once, are slow for the sake of the panel beside
-  // them, and leave to the product what it can bring: of real numbers in single precision.
-  static constexpr std::int64_t tall = 2;
+  // Rows for each column from which the exchanges of the rest's rows, of several panels at once, leave to the product what it can bring, for
+  // the sake of the panel beside them; and of complex matrices the order up to which they do: the products of larger ones take
+  // their time from the GPU's power, and those that follow the exchanges closely take longer.
+  static constexpr std::int64_t tall = 2, largest_complex = 10'000;
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
 
   /// exchange() of the rest, whose product takes what it can: these rows.
-  cuda::DisplacedRows<T> exchange_of_rest(const Block& block, const Place& A, Range columns, Queue& q) {
-    if constexpr (std::is_same_v<T, float>) {
+  cuda::DisplacedRows<T> exchange_of_rest(const Block& block, const Place& L, const Place& A, Range columns, Queue& q) {
+    if constexpr (has_displaced_rows) {
       const Range K = block.columns;
-      if (displaced_rows_pay_ && K.size() <= cuda::exchange_top_rows_max &&
-          products_.takes_displaced(A({K.end, m_}, columns)))
+      if (displaced_workspace_ != nullptr && K.size() <= cuda::exchange_top_rows_max && K.end < m_ &&
+          products_.takes_displaced(L({K.end, m_}, K), A(K, columns), A({K.end, m_}, columns), panels_stay_))
         return cuda::exchange_top_rows(A({K.begin, m_}, columns), exchange_of(K), block.inner, displaced_workspace_, q);
     }
     exchange(block, A, columns, q, true);
@@ -177,7 +180,7 @@ class LuNativeUpdates {
   }
 
   const std::int64_t m_, solve_rows_;
-  const bool displaced_rows_pay_;
+  const bool exchanges_beside_;  // of the rest
   const LuNativeProducts<T>& products_;
   const LuNativeStreams<T>& streams_;
   const cuda::RowExchange rows_;

@@ -118,6 +118,11 @@ struct DisplacedRows {
   const std::int32_t* from = nullptr;  // null: all rows are there
   std::int64_t first = 0;
   View<T> rows;
+  /// Those of a part of C.
+  DisplacedRows operator()(Range r, Range c) const {
+    if (from == nullptr) return {};
+    return {from + r.begin, first + r.begin, rows(c, {0, rows.cols})};
+  }
 };
 /// As exchange_rows, for at most exchange_top_rows_max rows, but what is displaced from these top rows is only copied to the
 /// workspace, in which it stays: the result is of A's rows below them. In a column-major matrix each element of a row below
@@ -285,14 +290,16 @@ bool gemm_six_bf16_aligned(View<float> C);
 bool gemm_overlapped_usable(int device);
 bool gemm_overlapped_aligned(View<double> A, View<double> B, View<double> C);
 std::size_t gemm_overlapped_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
+/// `displaced`: rows of C that are brought there first, if the matrices are aligned.
 void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
-                     Spared spared = {});
+                     Spared spared = {}, const DisplacedRows<double>& displaced = {});
 /// C += alpha A B for complex matrices that begin at multiples of 16 bytes, alpha 1 or -1, by four real products in a kernel like
 /// gemm_overlapped's: the sums of a plain product, without workspace. (gemm_complex_overlapped)
 bool gemm_complex_overlapped_possible(View<std::complex<double>> A, View<std::complex<double>> B,
                                       View<std::complex<double>> C, const Queue& q);
 void gemm_complex_overlapped(int alpha, View<std::complex<double>> A, View<std::complex<double>> B,
-                             View<std::complex<double>> C, Queue& q, Spared spared = {});
+                             View<std::complex<double>> C, Queue& q, Spared spared = {},
+                             const DisplacedRows<std::complex<double>>& displaced = {});
 /// The least leading dimension with which a matrix of so many rows is aligned if its first column is.
 constexpr std::int64_t aligned_ld(std::int64_t rows) {
   return (rows + 1) / 2 * 2;
@@ -310,11 +317,12 @@ void project_unaligned(View<double> V, View<double> C, View<double> W, void* wor
 bool gemm_residues_usable(int device);
 template <class T>
 std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
-/// `first`: a multiple of gemm_residues_first, and the depth is gemm_residues_first_most_depth at most.
+/// `first`: a multiple of gemm_residues_first, and the depth is gemm_residues_first_most_depth at most. `displaced`: rows of C that are brought
+/// there first, with a depth of that at most, if C is aligned and of real numbers has an even number of rows.
 inline constexpr std::int64_t gemm_residues_first = 256, gemm_residues_first_most_depth = 2048;
 template <class T>
 void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q,
-                   Spared spared = {}, const FirstPart& first = {});
+                   Spared spared = {}, const FirstPart& first = {}, const DisplacedRows<T>& displaced = {});
 
 /// C = alpha op(A) op(B) + beta C for complex matrices by three real products instead of four. A result that would be infinite may be NaN.
 /// (gemm_3m)
@@ -327,7 +335,8 @@ void gemm_3m(Op opA, Op opB, T alpha, View<T> A, View<T> B, T beta, View<T> C, Q
 bool gemm_3m_overlapped_possible(View<std::complex<double>> C, const Queue& q);
 std::size_t gemm_3m_overlapped_workspace(std::int64_t rows, std::int64_t cols, std::int64_t depth);
 void gemm_3m_overlapped(int alpha, View<std::complex<double>> A, View<std::complex<double>> B,
-                        View<std::complex<double>> C, void* workspace, Queue& q, Spared spared = {});
+                        View<std::complex<double>> C, void* workspace, Queue& q, Spared spared = {},
+                        const DisplacedRows<std::complex<double>>& displaced = {});
 
 /// W = V^H C for complex matrices by three real products in a kernel of that kind, where gemm_3m_overlapped is possible for C and W:
 /// for long sums, in which C is read as it lies. `workspace` holds project_3m_workspace bytes for V's rows and columns and C's columns,

@@ -18,9 +18,11 @@
 namespace devobj::cuda {
 namespace {
 
-constexpr int columns_at_once = 8;
+template <class E>
+constexpr int columns_at_once = sizeof(E) == 16 ? 4 : 8;
 // As in exchange_rows: the panel beside it is not behind all that the memory could give.
-constexpr std::int64_t blocks_beside = 32;
+template <class E>
+constexpr std::int64_t blocks_beside = sizeof(E) == 16 ? 64 : 32;
 
 /// comes[r]: the row that comes to row r, of all rows.
 __global__ void __launch_bounds__(exchange_top_rows_max)
@@ -40,36 +42,37 @@ __global__ void __launch_bounds__(exchange_top_rows_max)
   }
 }
 
-/// `rows`: row-major, given by its transpose; its rows begin at multiples of columns_at_once.
+/// `rows`: row-major, given by its transpose; its rows begin at multiples of columns_at_once<E>.
 template <class E>
 __global__ void __launch_bounds__(exchange_top_rows_max)
     exchange_top_rows_kernel(Block<E> A, const std::int32_t* comes, int top_rows, Block<E> rows) {
+  constexpr int at_once = columns_at_once<E>;
   struct alignas(16) Piece {
-    E of[columns_at_once];
+    E of[at_once];
   };
   const int t = threadIdx.x;
   const bool mine = t < top_rows;
   const std::int32_t source = mine ? comes[t] : t;
-  for (std::int64_t j0 = std::int64_t(blockIdx.x) * columns_at_once; j0 < A.cols;
-       j0 += std::int64_t(gridDim.x) * columns_at_once) {
-    E fresh[columns_at_once];
+  for (std::int64_t j0 = std::int64_t(blockIdx.x) * at_once; j0 < A.cols; j0 += std::int64_t(gridDim.x) * at_once) {
+    E fresh[at_once];
     Piece old{};
 #pragma unroll
-    for (int u = 0; u < columns_at_once; ++u)
+    for (int u = 0; u < at_once; ++u)
       if (mine && j0 + u < A.cols) fresh[u] = __ldcs(&A(source, j0 + u));
 #pragma unroll
-    for (int u = 0; u < columns_at_once; ++u)
+    for (int u = 0; u < at_once; ++u)
       if (mine && j0 + u < A.cols) old.of[u] = A(t, j0 + u);
     if (mine) *reinterpret_cast<Piece*>(&rows(j0, t)) = old;
     __syncthreads();
 #pragma unroll
-    for (int u = 0; u < columns_at_once; ++u)
+    for (int u = 0; u < at_once; ++u)
       if (mine && j0 + u < A.cols) A(t, j0 + u) = fresh[u];
   }
 }
 
+template <class E>
 std::int64_t padded(std::int64_t cols) {
-  return ceil_div(cols, columns_at_once) * columns_at_once;
+  return ceil_div(cols, std::int64_t(columns_at_once<E>)) * columns_at_once<E>;
 }
 std::size_t bytes_of_list(std::int64_t rows) {
   return aligned_bytes(static_cast<std::size_t>(rows) * sizeof(std::int32_t));
@@ -79,7 +82,7 @@ std::size_t bytes_of_list(std::int64_t rows) {
 
 template <class T>
 std::size_t exchange_top_rows_workspace(std::int64_t rows, std::int64_t cols, std::int64_t top) {
-  return bytes_of_list(rows) + static_cast<std::size_t>(top * padded(cols)) * sizeof(T);
+  return bytes_of_list(rows) + static_cast<std::size_t>(top * padded<T>(cols)) * sizeof(T);
 }
 
 template <class T>
@@ -89,13 +92,14 @@ DisplacedRows<T> exchange_top_rows(View<T> A, RowExchange exchange, std::int64_t
   if (A.empty()) return {};
   DeviceScope scope(q.device());
   auto* const comes = static_cast<std::int32_t*>(workspace);
-  View<T> rows(reinterpret_cast<T*>(static_cast<unsigned char*>(workspace) + bytes_of_list(A.rows)), padded(A.cols),
+  View<T> rows(reinterpret_cast<T*>(static_cast<unsigned char*>(workspace) + bytes_of_list(A.rows)), padded<T>(A.cols),
                exchange.rows);
   part_rows = std::min(part_rows, exchange.rows);
   compose_kernel<<<1, exchange_top_rows_max, 0, stream_of(q)>>>(exchange, static_cast<int>(part_rows), comes,
                                                                 static_cast<int>(A.rows));
   const auto threads = static_cast<unsigned>(ceil_div(exchange.rows, warp_size) * warp_size);
-  const auto blocks = static_cast<unsigned>(std::min(ceil_div(A.cols, columns_at_once), blocks_beside));
+  const auto blocks =
+      static_cast<unsigned>(std::min(ceil_div(A.cols, std::int64_t(columns_at_once<T>)), blocks_beside<T>));
   exchange_top_rows_kernel<<<blocks, threads, 0, stream_of(q)>>>(block_of(A), comes, static_cast<int>(exchange.rows),
                                                                  block_of(rows));
   q.launched("exchange_top_rows");
@@ -106,6 +110,8 @@ DisplacedRows<T> exchange_top_rows(View<T> A, RowExchange exchange, std::int64_t
   template std::size_t exchange_top_rows_workspace<T>(std::int64_t, std::int64_t, std::int64_t); \
   template DisplacedRows<T> exchange_top_rows(View<T>, RowExchange, std::int64_t, void*, Queue&);
 INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE(std::complex<double>)
 #undef INSTANTIATE
 
 }  // namespace devobj::cuda

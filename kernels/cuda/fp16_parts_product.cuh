@@ -4,6 +4,7 @@
 
 #include <cfloat>
 
+#include "kernels/cuda/displaced_rows.cuh"
 #include "kernels/cuda/fp16_parts_split.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/spared_places.cuh"
@@ -25,19 +26,12 @@ constexpr int slab_bytes = tile_rows * tile_cols * static_cast<int>(sizeof(float
 constexpr int alignment = 512;
 constexpr int gemm_bytes = stages * stage_bytes + slab_bytes + alignment;
 
-/// DisplacedRows, native.hpp.
-struct Displaced {
-  const std::int32_t* from;
-  std::int64_t first;
-  Block<float> rows;  // their transpose
-};
-
 /// The product of split vectors, and where it goes.
 struct Product {
   SplitVectors A, B;
   Block<float> C;
   float alpha;
-  Displaced displaced;
+  Displaced<float> displaced;
   bool streamed;                          // C, which is too large to stay in the L2 cache
   int depth_tiles, row_tiles, col_tiles;  // col_tiles: of whole clusters
   int low_low = 0;                        // tiles of depth, in the first chunk of which low parts are multiplied, or 0
@@ -219,38 +213,14 @@ __device__ bool ordinary(float scale) {
 
 /// By a warp that adds to some of a tile's columns, before it does: of these columns, the tile's rows that are in another place; a lane
 /// has the places of rows lane, lane + 32, ... C is on its way to the L2 cache, where the elements join it.
-__device__ void bring_displaced(const Product& g, std::int64_t row, std::int64_t col,
-                                const std::int32_t (&from)[segments]) {
+__device__ void bring_displaced_of_warp(const Product& g, std::int64_t row, std::int64_t col,
+                                        const std::int32_t (&from)[segments]) {
   constexpr int own = static_cast<int>(ceil_div(batches, adder_warps)) * together;
   static_assert(own <= warp_size);
   const int warp = (threadIdx.x - first_adder) / warp_size, lane = threadIdx.x % warp_size;
   const int column = (warp + lane / together * adder_warps) * together + lane % together;
-  const bool has_column = lane < own && column < tile_cols && col + column < g.C.cols;
-  unsigned left[segments], all = 0;
-#pragma unroll
-  for (int s = 0; s < segments; ++s) {
-    const std::int64_t r = row + s * warp_size + lane;
-    left[s] = __ballot_sync(~0u, r < g.C.rows && from[s] != g.displaced.first + r);
-    all |= left[s];
-  }
-  while (all != 0) {
-    float x[segments] = {};
-#pragma unroll
-    for (int s = 0; s < segments; ++s) {
-      if (left[s] == 0) continue;
-      const std::int32_t place = __shfl_sync(~0u, from[s], __ffs(static_cast<int>(left[s])) - 1);
-      if (has_column) x[s] = g.displaced.rows(col + column, place);
-    }
-    all = 0;
-#pragma unroll
-    for (int s = 0; s < segments; ++s) {
-      if (left[s] == 0) continue;
-      if (has_column) g.C(row + s * warp_size + __ffs(static_cast<int>(left[s])) - 1, col + column) = x[s];
-      left[s] &= left[s] - 1;
-      all |= left[s];
-    }
-  }
-  __syncwarp();
+  const std::int64_t columns[] = {lane < own && column < tile_cols ? col + column : g.C.cols};
+  bring_displaced<1>(g.displaced, g.C, row, from, columns);
 }
 
 __device__ void add_to_C(const Product& g, const Places& at, const float* slab, TilesOfBlock tile) {
@@ -266,10 +236,7 @@ __device__ void add_to_C(const Product& g, const Places& at, const float* slab, 
     row = tile.row * tile_rows;
     col = tile.col * tile_cols;
     std::int32_t from[segments] = {};
-    if (g.displaced.from != nullptr)
-#pragma unroll
-      for (int s = 0; s < segments; ++s)
-        if (row + s * warp_size + lane < g.C.rows) from[s] = __ldg(g.displaced.from + row + s * warp_size + lane);
+    if (g.displaced.from != nullptr) places_of_rows<1>(g.displaced, g.C, row, from);
     of_cols = __ldg(reinterpret_cast<const float4*>(g.B.scale + col) + lane);
 #pragma unroll
     for (int s = 0; s < segments; ++s) of_rows[s] = __ldg(g.A.scale + row + lane + s * warp_size);
@@ -280,7 +247,7 @@ __device__ void add_to_C(const Product& g, const Places& at, const float* slab, 
         for (int s = 0; s < segments; ++s)
           if (row + s * warp_size < g.C.rows)
             asm volatile("prefetch.global.L2 [%0];" ::"l"(&g.C(row + s * warp_size, col + j)));
-    if (g.displaced.from != nullptr) bring_displaced(g, row, col, from);
+    if (g.displaced.from != nullptr) bring_displaced_of_warp(g, row, col, from);
   };
   enter();
   for (; tile.there(); parity ^= 1) {

@@ -23,7 +23,8 @@ using three_products::warp_sixteens;
 class ThreeProducts {
  public:
   static constexpr bool adds = true;
-  static constexpr int tile_cols = three_products::tile_cols, depth = three_products::piece_depth, stages = 4;
+  static constexpr int words = 2, tile_cols = three_products::tile_cols, depth = three_products::piece_depth,
+                       stages = 4;
   // pieces until what two sums have in common is added to them
   static constexpr int pieces_apart = 4;
   // of 384 threads with 168 registers at the launch
@@ -166,7 +167,8 @@ std::size_t gemm_3m_overlapped_workspace(std::int64_t rows, std::int64_t cols, s
 }
 
 void gemm_3m_overlapped(int alpha, View<Complex> A, View<Complex> B, View<Complex> C, void* workspace, Queue& q,
-                        Spared spared) {
+                        Spared spared, const DisplacedRows<Complex>& displaced) {
+  require(displaced.from == nullptr || !A.empty(), "gemm_3m_overlapped: displaced rows, but no product");
   if (C.empty() || A.empty()) return;
   DeviceScope scope(q.device());
   const Pieces pieces(C.cols, A.cols);
@@ -176,7 +178,7 @@ void gemm_3m_overlapped(int alpha, View<Complex> A, View<Complex> B, View<Comple
   three_products::split("gemm_3m_overlapped", split_B_kernel, B, pieces.depth, pieces.bytes_of_B(), memory + of_A, q);
   const View<double> real(reinterpret_cast<double*>(C.data), 2 * C.rows, C.cols, 2 * C.ld);
   launch<ThreeProducts>("gemm_3m_overlapped", alpha, {memory, memory + of_A, static_cast<int>(pieces.depth)},
-                        pieces.depth, real_products * A.cols, real, q, spared);
+                        pieces.depth, real_products * A.cols, real, q, spared, displaced_of(displaced));
 }
 
 }  // namespace devobj::cuda

@@ -26,7 +26,7 @@ __device__ inline int unknown_zero() {
 
 class FourProducts : public ProductByHalves<FourProducts, 64> {
  public:
-  static constexpr int depth = box_rows / 2, stages = 4;
+  static constexpr int words = 2, depth = box_rows / 2, stages = 4;
   static constexpr int box_bytes = depth * column_bytes;
   static constexpr int A_bytes = boxes * box_bytes, B_bytes = tile_cols * column_bytes;
   // of 384 threads with 168 registers at the launch
@@ -81,14 +81,16 @@ bool gemm_complex_overlapped_possible(View<Complex> A, View<Complex> B, View<Com
   return begins_aligned(A) && begins_aligned(B) && begins_aligned(C) && usable<FourProducts>(q.device());
 }
 
-void gemm_complex_overlapped(int alpha, View<Complex> A, View<Complex> B, View<Complex> C, Queue& q, Spared spared) {
+void gemm_complex_overlapped(int alpha, View<Complex> A, View<Complex> B, View<Complex> C, Queue& q, Spared spared,
+                             const DisplacedRows<Complex>& displaced) {
+  require(displaced.from == nullptr || !A.empty(), "gemm_complex_overlapped: displaced rows, but no product");
   if (C.empty() || A.empty()) return;
   DeviceScope scope(q.device());
   constexpr auto name = "gemm_complex_overlapped";
   const FourProducts::Operands operands{tensor_map(name, as_it_lies(A), box_rows, FourProducts::depth),
                                         tensor_map(name, as_it_lies(B), box_rows, FourProducts::tile_cols)};
   launch<FourProducts>(name, alpha, operands, ceil_div(A.cols, FourProducts::depth), 2 * A.cols, as_it_lies(C), q,
-                       spared);
+                       spared, displaced_of(displaced));
 }
 
 }  // namespace devobj::cuda

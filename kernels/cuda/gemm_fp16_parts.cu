@@ -101,7 +101,7 @@ struct Operand {
 void multiply_split(float alpha, const Operand& A, const Operand& B, View<float> C, std::int64_t depth, bool low_low,
                     const DisplacedRows<float>& displaced, const Spared& spared, Queue& q) {
   Product g{A.split, B.split, block_of(C), alpha};
-  g.displaced = {displaced.from, displaced.first, block_of(displaced.rows)};
+  g.displaced = displaced_of(displaced);
   g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(float)), q.device());
   g.depth_tiles = A.depth_tiles;
   constexpr std::int64_t free_low_low = 128, all_low_low = 256;  // depths

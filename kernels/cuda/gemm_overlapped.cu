@@ -19,7 +19,7 @@ using namespace overlapped;
 
 class RealProduct : public ProductByHalves<RealProduct, 64> {
  public:
-  static constexpr int depth = 16, stages = 3;
+  static constexpr int words = 1, depth = 16, stages = 3;
   static constexpr int box_bytes = depth * column_bytes;
   static_assert(depth == box_rows);
   static constexpr int A_bytes = boxes * box_bytes, B_bytes = tile_cols * column_bytes;
@@ -167,11 +167,13 @@ FromRow from_rows_of(View<double> A, const Likes& all, Places& place, Queue& q) 
   return from;
 }
 
-void multiply_there(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, Spared spared) {
+void multiply_there(int alpha, View<double> A, View<double> B, View<double> C, Queue& q, Spared spared,
+                    const DisplacedRows<double>& displaced = {}) {
   if (C.empty()) return;
   const RealProduct::Operands operands{tensor_map(name, A, box_rows, RealProduct::depth),
                                        tensor_map(name, B, RealProduct::depth, RealProduct::tile_cols)};
-  launch<RealProduct>(name, alpha, operands, ceil_div(A.cols, RealProduct::depth), A.cols, C, q, spared);
+  launch<RealProduct>(name, alpha, operands, ceil_div(A.cols, RealProduct::depth), A.cols, C, q, spared,
+                      displaced_of(displaced));
 }
 
 }  // namespace
@@ -189,10 +191,13 @@ std::size_t gemm_overlapped_workspace(std::int64_t rows, std::int64_t cols, std:
 }
 
 void gemm_overlapped(int alpha, View<double> A, View<double> B, View<double> C, void* workspace, Queue& q,
-                     Spared spared) {
+                     Spared spared, const DisplacedRows<double>& displaced) {
+  const bool is_aligned = gemm_overlapped_aligned(A, B, C);
+  require(displaced.from == nullptr || (!A.empty() && is_aligned), name,
+          ": displaced rows, but no product, or not aligned");
   if (C.empty() || A.empty()) return;
   DeviceScope scope(q.device());
-  if (gemm_overlapped_aligned(A, B, C)) return multiply_there(alpha, A, B, C, q, spared);
+  if (is_aligned) return multiply_there(alpha, A, B, C, q, spared, displaced);
   Places place{static_cast<double*>(workspace)};
   const Likes all = likes_of(C);
   const FromRow of_A = from_rows_of(A, all, place, q);

@@ -20,7 +20,7 @@
 //   +-----------------+                      warps 0 to 3, 4 to 7   the products of 64 columns each, their shares, and C
 //   |   64 columns    |  warps 0 to 3        warps 8, 9             have the operands' pieces of depth 128 (two at a time), and then C,
 //   +-----------------+                                             copied into a ring
-//   |   64 columns    |  warps 4 to 7        warps 10, 11           have C stored
+//   |   64 columns    |  warps 4 to 7        warps 10, 11           have C stored, and bring displaced rows to it
 //   +-----------------+
 //
 // Source: Ozaki, Uchino & Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix multiplication using an
@@ -80,9 +80,16 @@ struct Operand {
   }
 };
 
+/// What the copy engine counts.
+template <class T>
+View<double> in_doubles(View<T> C) {
+  constexpr std::int64_t doubles = sizeof(T) / sizeof(double);
+  return {reinterpret_cast<double*>(C.data), doubles * C.rows, C.cols, doubles * C.ld};
+}
+
 template <class T>
 void multiply_reduced(int alpha, const Operand<device_t<T>>& A, const Operand<device_t<T>>& B, View<T> C,
-                      std::int64_t depth, Queue& q, const Spared& spared) {
+                      std::int64_t depth, Queue& q, const Spared& spared, const DisplacedRows<T>& displaced) {
   using E = device_t<T>;
   using Of = Tiles<E>;
   Product<E> g{A.reduced, B.reduced, A.vectors, B.vectors, block_of(C), double(alpha)};
@@ -91,11 +98,11 @@ void multiply_reduced(int alpha, const Operand<device_t<T>>& A, const Operand<de
   g.unit = alpha * unit;
   g.depth = static_cast<int>(depth);
   g.streamed = outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(T)), q.device());
-  // what the copy engine counts are doubles
-  constexpr int doubles = sizeof(T) / sizeof(double);
-  const View<double> in_doubles(reinterpret_cast<double*>(C.data), doubles * C.rows, C.cols, doubles * C.ld);
-  g.mapped = has_tensor_map(in_doubles);
+  const View<double> doubles = in_doubles(C);
+  g.mapped = has_tensor_map(doubles);
   require(g.mapped || !is_complex<T>, name, ": C does not begin at 16 bytes");
+  g.displaced = displaced_of(displaced);
+  g.doubles_of_C = block_of(doubles);
   g.pieces = A.pieces;
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), name);
@@ -111,14 +118,14 @@ void multiply_reduced(int alpha, const Operand<device_t<T>>& A, const Operand<de
   check(cudaFuncSetAttribute(product_kernel<E>, cudaFuncAttributeMaxDynamicSharedMemorySize, Of::product_bytes), name);
   const ClusterLaunch launch(clusters * cluster_blocks, cluster_blocks, product_threads, Of::product_bytes,
                              stream_of(q));
-  const CUtensorMap map_of_C = g.mapped ? tensor_map(name, in_doubles, box_doubles, group_cols) : CUtensorMap{};
+  const CUtensorMap map_of_C = g.mapped ? tensor_map(name, doubles, box_doubles, group_cols) : CUtensorMap{};
   check(cudaLaunchKernelEx(&launch.config, product_kernel<E>, g, map_of_C), name);
   q.launched(name);
 }
 
 template <class T>
 void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, unsigned char* memory, Queue& q,
-                    const Spared& spared, const FirstPart& first) {
+                    const Spared& spared, const FirstPart& first, const DisplacedRows<T>& displaced) {
   using E = device_t<T>;
   using Of = Tiles<E>;
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
@@ -134,10 +141,12 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
   q.launched(name);
 
   const Operand<E> left{of_A, of_rows, pieces}, right{of_B, of_columns, pieces};
-  if (!first.then) return multiply_reduced<T>(alpha, left, right, C, depth, q, spared);
+  if (!first.then) return multiply_reduced<T>(alpha, left, right, C, depth, q, spared, displaced);
   multiply_first_and_rest(first, first.vectors, left, right, C,
                           [&](const Operand<E>& some_rows, const Operand<E>& some_columns, View<T> part) {
-                            multiply_reduced<T>(alpha, some_rows, some_columns, part, depth, q, spared);
+                            const std::int64_t begin = part.data - C.data, row = begin % C.ld, col = begin / C.ld;
+                            multiply_reduced<T>(alpha, some_rows, some_columns, part, depth, q, spared,
+                                                displaced({row, row + part.rows}, {col, col + part.cols}));
                           });
 }
 
@@ -157,8 +166,11 @@ std::size_t gemm_residues_workspace(std::int64_t rows, std::int64_t cols, std::i
 
 template <class T>
 void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, void* workspace, Queue& q, Spared spared,
-                   const FirstPart& first) {
+                   const FirstPart& first, const DisplacedRows<T>& displaced) {
   const std::int64_t depth = opA == Op::NoTrans ? A.cols : A.rows;
+  if (const View<double> doubles = in_doubles(C); displaced.from != nullptr)
+    require(depth > 0 && depth <= most_pieces * depth_bytes && has_tensor_map(doubles) && doubles.rows % 2 == 0, name,
+            ": displaced rows of ", C.rows, " x ", C.cols, ", ld ", C.ld, ", depth ", depth);
   if (C.empty() || depth == 0) return;
   if (first.then)
     require(depth <= most_pieces * depth_bytes && first.vectors > 0 && first.vectors % gemm_residues_first == 0 &&
@@ -174,13 +186,14 @@ void gemm_residues(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, v
     const Range K{k, std::min(k + part, depth)};
     multiply_there<T>(opA, opB, alpha, opA == Op::NoTrans ? A({0, A.rows}, K) : A(K, {0, A.cols}),
                       opB == Op::NoTrans ? B(K, {0, B.cols}) : B({0, B.rows}, K), C,
-                      static_cast<unsigned char*>(workspace), q, spared, first);
+                      static_cast<unsigned char*>(workspace), q, spared, first, displaced);
   }
 }
 
-#define DEVOBJ_INSTANTIATE(T)                                                                \
-  template std::size_t gemm_residues_workspace<T>(std::int64_t, std::int64_t, std::int64_t); \
-  template void gemm_residues(Op, Op, int, View<T>, View<T>, View<T>, void*, Queue&, Spared, const FirstPart&);
+#define DEVOBJ_INSTANTIATE(T)                                                                                  \
+  template std::size_t gemm_residues_workspace<T>(std::int64_t, std::int64_t, std::int64_t);                   \
+  template void gemm_residues(Op, Op, int, View<T>, View<T>, View<T>, void*, Queue&, Spared, const FirstPart&, \
+                              const DisplacedRows<T>&);
 DEVOBJ_INSTANTIATE(double)
 DEVOBJ_INSTANTIATE(std::complex<double>)
 

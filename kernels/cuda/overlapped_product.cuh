@@ -12,7 +12,8 @@
 //  128 |  block 0   |  block 1   |           warps 4 to 7    the tiles between
 // rows |            |            |           warps 8, 9      have the operands of the first, the second group copied into
 //      +------------+------------+                           a ring of shared memory of its own, in pieces of its depth
-//                                            warp 10         has the next tile of C copied as soon as one has been read
+//                                            warp 10         has the next tile of C copied as soon as one has been read, and
+//                                                            brings displaced rows to it before
 //
 // Two blocks, a cluster, have the same rows: each fetches half of A's for both.
 //
@@ -23,6 +24,7 @@
 //
 // A Product is what one lane has and does of a warp's part of a tile, four boxes high and some times eight columns wide:
 //   adds                               whether the sums begin with C, by take(), or with zero, by clear(): C = A B then
+//   words                              numbers of C's elements, 2 if they are complex
 //   tile_cols                          columns of a tile, a multiple of 16
 //   depth, stages                      of a piece of the operands; the pieces in a ring
 //   A_bytes, B_bytes                   of a piece, multiples of 1024
@@ -40,6 +42,7 @@
 
 #include "kernels/cuda/asked_once.hpp"
 #include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/displaced_rows.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/product_tiles.cuh"
 #include "kernels/cuda/spared_places.cuh"
@@ -82,6 +85,7 @@ struct Update {
   int pieces;     // of the operands, along the depth
   bool streamed;  // C, which is too large to stay in the L2 cache
   SparedPlaces spared;
+  Displaced<double> displaced;
 };
 
 /// A group's ring in shared memory, by its addresses: a stage is filled when its bytes are there, and empty when the
@@ -109,18 +113,26 @@ __device__ void fetch_operands(const Update& g, const typename Product::Operands
     }
 }
 
-/// The tiles of both groups, in turn: each when the other group has read the one before.
+/// By a warp: the tiles of both groups, in turn, each when the other group has read the one before. A tile's displaced rows are brought to it
+/// while that is read.
 template <class Product>
-__device__ void fetch_C(const CUtensorMap& C, bool streamed, const TileOfC& at, TilesOfBlock tile) {
-  const std::uint64_t policy = cache_policy(streamed);
+__device__ void fetch_C(const Update& g, const CUtensorMap& C, const TileOfC& at, TilesOfBlock tile) {
+  const std::uint64_t policy = cache_policy(g.streamed);
   for (int group = 0, parity = 0; tile.there(); tile.next()) {
-    barrier_wait(at.read + 8 * (1 - group), group == 0 ? parity ^ 1 : parity);
-    const std::uint32_t filled = at.filled + 8 * group;
-    barrier_expect(filled, C_bytes<Product>);
+    const int row = tile.row * tile_rows, col = tile.col * Product::tile_cols;
+    if (g.displaced.from != nullptr) {
+      bring_displaced<Product::words, tile_rows, Product::tile_cols>(g.displaced, g.C, row, col);
+      global_stores_before_copies();
+      __syncwarp();
+    }
+    if (threadIdx.x % warp_size == 0) {
+      barrier_wait(at.read + 8 * (1 - group), group == 0 ? parity ^ 1 : parity);
+      const std::uint32_t filled = at.filled + 8 * group;
+      barrier_expect(filled, C_bytes<Product>);
 #pragma unroll
-    for (int box = 0; box < boxes; ++box)
-      box_copy(at.memory + box * C_box_bytes<Product>, C, tile.row * tile_rows + box * box_rows,
-               tile.col * Product::tile_cols, filled, policy);
+      for (int box = 0; box < boxes; ++box)
+        box_copy(at.memory + box * C_box_bytes<Product>, C, row + box * box_rows, col, filled, policy);
+    }
     if (group == 1) parity ^= 1;
     group = 1 - group;
   }
@@ -330,11 +342,11 @@ __global__ void __launch_bounds__(threads, 1)
   } else {
     leave_registers<Product::copy_registers>();
     const int copier = threadIdx.x / warp_size - groups * warps;
-    if (threadIdx.x % warp_size == 0) {
-      if (copier < groups)
+    if (copier < groups) {
+      if (threadIdx.x % warp_size == 0)
         fetch_operands<Product>(g, operands, ring_of(copier), TilesOfBlock(g.tiles, cluster, rank, copier, groups), rank);
-      else if (Product::adds && copier == groups)
-        fetch_C<Product>(C, g.streamed, tile_of_C, TilesOfBlock(g.tiles, cluster, rank));
+    } else if (copier == groups) {
+      if constexpr (Product::adds) fetch_C<Product>(g, C, tile_of_C, TilesOfBlock(g.tiles, cluster, rank));
     }
     __syncwarp();
   }
@@ -360,7 +372,7 @@ bool usable(int device) {
 /// C += alpha A B, or C = A B, of whose depth every number of C gets `depth` products.
 template <class Product>
 void launch(const char* routine, int alpha, const typename Product::Operands& operands, std::int64_t pieces,
-            std::int64_t depth, View<double> C, Queue& q, Spared spared) {
+            std::int64_t depth, View<double> C, Queue& q, Spared spared, const Displaced<double>& displaced = {}) {
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, q.device()), routine);
   const int kept = spared_multiprocessors(spared, processors);
@@ -374,7 +386,8 @@ void launch(const char* routine, int alpha, const typename Product::Operands& op
                  alpha < 0 ? INT32_MIN : 0,
                  static_cast<int>(pieces),
                  outgrows_cache(C.rows * C.cols * std::int64_t(sizeof(double)), q.device()),
-                 {avoids ? spared.places : nullptr, spared.counts}};
+                 {avoids ? spared.places : nullptr, spared.counts},
+                 displaced};
   const std::int64_t clusters = avoids ? processors / blocks_beside : tiles.clusters();
   const CUtensorMap map_C = tensor_map(routine, C, box_rows, Product::tile_cols);
   constexpr int bytes = shared_bytes<Product>;

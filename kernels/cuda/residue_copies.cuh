@@ -1,6 +1,7 @@
 // What the blocks of gemm_residues's product copy: their tiles of C, the ring of shared memory, and the threads that fill and empty it.
 #pragma once
 
+#include "kernels/cuda/displaced_rows.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/product_tiles.cuh"
 #include "kernels/cuda/residues.cuh"
@@ -50,12 +51,15 @@ struct Product {
   int pieces;     // of a plane
   ProductTiles tiles;
   SparedPlaces spared;
+  Displaced<double> displaced;
+  Block<double> doubles_of_C;  // to which they are brought
 };
 
 /// Addresses in shared memory. A stage is filled when its bytes are there, and empty when the product groups of both blocks have done
-/// with it. `added`: of each group and stage of C, when its part may be stored.
+/// with it. `added`: of each group and stage of C, when its part may be stored. `brought`: of each group, when its part's displaced rows
+/// are there.
 struct Places {
-  std::uint32_t ring, filled, empty, added;
+  std::uint32_t ring, filled, empty, added, brought;
 };
 /// The next stage, and the parity of its turn.
 template <class E>
@@ -98,7 +102,8 @@ __device__ void fetch(const Product<E>& g, const CUtensorMap& map, const Places&
   constexpr int group = of_A ? 0 : 1;
   const int mine = of_A ? 0 : rank * share;
   const std::uint64_t policy = cache_policy(g.streamed);
-  for (Stage<E> stage{0, 1}; tile.there(); tile.next()) {
+  int parity = 0;  // of the tile
+  for (Stage<E> stage{0, 1}; tile.there(); tile.next(), parity ^= 1) {
     const int number = all_pieces<E>(g.pieces) / stage_pieces<E>;
     const unsigned char* from = (of_A ? g.A.planes + std::int64_t(tile.row()) * number * bytes
                                       : g.B.planes + std::int64_t(tile.col()) * number * bytes) +
@@ -119,6 +124,7 @@ __device__ void fetch(const Product<E>& g, const CUtensorMap& map, const Places&
         for (int b = 0; b < Of::boxes; ++b) box_prefetch(map, row + b * box_doubles, col);
     }
     if (in_place) continue;
+    if (g.displaced.from != nullptr) barrier_wait(at.brought + 8 * group, parity);
     for (int c = 0; c < Of::C_stages; ++c, stage.next()) {
       const std::uint32_t filled = at.filled + 8 * stage.number;
       const std::uint32_t to = at.ring + stage.number * Of::stage_bytes + group * Of::part_bytes;
@@ -130,17 +136,25 @@ __device__ void fetch(const Product<E>& g, const CUtensorMap& map, const Places&
   }
 }
 
-/// A group's part of C from the ring to where it belongs.
+/// By a warp: a group's part of C from the ring to where it belongs; and the displaced rows to it, before it is fetched.
 template <class E>
 __device__ void store_C(const Product<E>& g, const CUtensorMap& map, const Places& at, BlockTiles tile, int group) {
   using Of = Tiles<E>;
   const std::uint64_t policy = cache_policy(g.streamed);
+  const bool copies = threadIdx.x % warp_size == 0;
   Stage<E> stage;
   for (int parity = 0; tile.there(); tile.next()) {
     for (int k = 0; k < all_pieces<E>(g.pieces) / stage_pieces<E>; ++k) stage.next();
     if (tile.in_place(g)) continue;
     const int row = tile.row() * Of::boxes * box_doubles, col = tile.col() * tile_cols + group * group_cols;
-    for (int c = 0; c < Of::C_stages; ++c, stage.next()) {
+    if (g.displaced.from != nullptr) {
+      bring_displaced<sizeof(E) / sizeof(double), Of::boxes * box_doubles, group_cols>(g.displaced, g.doubles_of_C, row,
+                                                                                       col);
+      global_stores_before_copies();
+      __syncwarp();
+      if (copies) barrier_arrive(at.brought + 8 * group);
+    }
+    for (int c = 0; copies && c < Of::C_stages; ++c, stage.next()) {
       const std::uint32_t from = at.ring + stage.number * Of::stage_bytes + group * Of::part_bytes;
       barrier_wait(at.added + 8 * (group * Of::C_stages + c), parity);
       for (int b = 0; b < Of::stage_boxes; ++b)
@@ -151,7 +165,7 @@ __device__ void store_C(const Product<E>& g, const CUtensorMap& map, const Place
     }
     parity ^= 1;
   }
-  stores_done();
+  if (copies) stores_done();
 }
 
 }  // namespace residues

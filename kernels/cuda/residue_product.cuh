@@ -276,17 +276,18 @@ __global__ void __launch_bounds__(product_threads, 1)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using Of = Tiles<E>;
   extern __shared__ unsigned char memory[];
-  __shared__ std::uint64_t barriers[2 * Of::stages + product_groups * Of::C_stages];
+  __shared__ std::uint64_t barriers[2 * Of::stages + product_groups * (Of::C_stages + 1)];
   __shared__ PlaceOfBlock place;
   const std::uint32_t start = shared_address(memory), filled = shared_address(barriers);
   const Places at{(start + alignment - 1) / alignment * alignment, filled, filled + Of::stages * 8,
-                  filled + 2 * Of::stages * 8};
+                  filled + 2 * Of::stages * 8, filled + (2 * Of::stages + product_groups * Of::C_stages) * 8};
   if (threadIdx.x == 0) {
     for (int s = 0; s < Of::stages; ++s) {
       barrier_init(at.filled + 8 * s, 2);
       barrier_init(at.empty + 8 * s, product_groups * cluster_blocks);
     }
     for (int c = 0; c < product_groups * Of::C_stages; ++c) barrier_init(at.added + 8 * c, warp_group / warp_size);
+    for (int group = 0; group < product_groups; ++group) barrier_init(at.brought + 8 * group, 1);
     barriers_ready();
     look_at_place(g.spared, place);
   }
@@ -303,13 +304,13 @@ __global__ void __launch_bounds__(product_threads, 1)
   } else {
     leave_registers<copy_registers>();
     const int copier = (threadIdx.x - multiplying_threads) / warp_size;
-    if (threadIdx.x % warp_size == 0) {
+    if (copier >= product_groups)
+      store_C(g, map_of_C, at, tile, copier - product_groups);
+    else if (threadIdx.x % warp_size == 0) {
       if (copier == 0)
         fetch<true>(g, map_of_C, at, tile, rank);
-      else if (copier == 1)
-        fetch<false>(g, map_of_C, at, tile, rank);
       else
-        store_C(g, map_of_C, at, tile, copier - 2);
+        fetch<false>(g, map_of_C, at, tile, rank);
     }
     __syncwarp();
   }

@@ -143,19 +143,20 @@ double lu_residual(const Dense<T>& A, const LuFactors<T>& f, By by = By::matrix)
                            : residual(std::move(R), Op::NoTrans, L, Op::NoTrans, U);
   return relative(R, scaled_A, by, std::max(m, n) * eps<T>);
 }
-/// The largest element of (P A - L U) x, for an x of columns' signs and sizes, in units of n eps times the largest of the row's of A.
+/// The largest element of (P A - L U) x, for an x of columns' signs and sizes, in units of m eps times the largest of the row's of A, which has
+/// no more columns than rows.
 template <class T>
 double residual_of_rows(const Dense<T>& A, const LuFactors<T>& f) {
-  const std::int64_t n = A.rows();
-  std::vector<wide_t<T>> x(n), product(n), Ux(n);
-  std::vector<double> size(n);
+  const std::int64_t m = A.rows(), n = A.cols();
+  std::vector<wide_t<T>> x(n), product(m), Ux(m);
+  std::vector<double> size(m);
   for (std::int64_t j = 0; j < n; ++j) {
     double largest = 0;
-    for (std::int64_t i = 0; i < n; ++i) largest = larger(largest, std::abs(A(i, j)));
+    for (std::int64_t i = 0; i < m; ++i) largest = larger(largest, std::abs(A(i, j)));
     x[j] = (j * j % 3 == 0 ? 1 : -1) / static_cast<long double>(largest > 0 ? largest : 1);
   }
   for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t i = 0; i < m; ++i) {
       const wide_t<T> a = wide(A(i, j)) * x[j];
       product[i] += a;
       size[i] = larger(size[i], static_cast<double>(std::abs(a)));
@@ -168,11 +169,11 @@ double residual_of_rows(const Dense<T>& A, const LuFactors<T>& f) {
     for (std::int64_t i = 0; i <= j; ++i) Ux[i] += wide(f.LU(i, j)) * x[j];
   std::vector<wide_t<T>> LUx = Ux;
   for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = j + 1; i < n; ++i) LUx[i] += wide(f.LU(i, j)) * Ux[j];
+    for (std::int64_t i = j + 1; i < m; ++i) LUx[i] += wide(f.LU(i, j)) * Ux[j];
   double worst = 0;
-  for (std::int64_t i = 0; i < n; ++i)
+  for (std::int64_t i = 0; i < m; ++i)
     worst =
-        larger(worst, static_cast<double>(std::abs(product[i] - LUx[i])) / (static_cast<double>(n) * eps<T> * size[i]));
+        larger(worst, static_cast<double>(std::abs(product[i] - LUx[i])) / (static_cast<double>(m) * eps<T> * size[i]));
   return worst;
 }
 

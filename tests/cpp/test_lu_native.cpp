@@ -93,7 +93,9 @@ TEST_P(LuNative, LargeMatricesThatAreNotSquare) {
     check(5300, 3100);
     check(16500, 1000);           // too tall
     check(4700, 2300, 256, 128);  // so tall that exchanges beside panels are slow, in single precision
-    if (std::is_same_v<T, float>) check(6000, 2900, 256, 128);  // and the product brings what they displace
+    if (!std::is_same_v<T, std::complex<float>>)
+      check(6000, 2900, 256, 128);                               // and the product brings what they displace
+    if (std::is_same_v<T, double>) check(6001, 2900, 256, 128);  // of these it is this matrix that is aligned
     if (std::is_same_v<real_t<T>, double>) {
       const std::int64_t least = is_complex<T> ? 4000 : 5000;
       check(least + 201, least + 100);

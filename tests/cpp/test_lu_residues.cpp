@@ -82,6 +82,32 @@ TEST_P(LuByResidues, AsGoodAsByPlainProducts) {
   });
 }
 
+/// Twice as many rows as columns: what the exchanges displace is brought by the product.
+TEST_P(LuByResidues, TallMatrices) {
+  with_double([&]<class T>(T) {
+    bool usable = false;
+    if constexpr (cuda_built) usable = cuda::gemm_residues_usable(q().device());
+    if (!usable) GTEST_SKIP() << "skipped: this GPU has no such product";
+    const std::int64_t block = is_complex<T> ? 384 : 768, n = LuNativeProducts<T>::residues_least + 3 * block + 100;
+    const Dense<T> A = random<T>(2 * n, n, 33);
+    const auto factors = [&](Math math) {
+      LuOptions options{Method::native, block, nullptr, is_complex<T> ? 64 : 128};
+      options.math = math;
+      const Matrix<T> LU = upload(A, q());  // aligned, with an even number of rows
+      Matrix<std::int32_t> ipiv(n, 1, q());
+      EXPECT_EQ(getrf<T>(LU, ipiv.view(), q(), options), 0);
+      return LuFactors<T>{download<T>(LU, q()), download<std::int32_t>(ipiv, q()), 0};
+    };
+    const LuFactors<T> f = factors(Math::automatic), plain = factors(Math::strict);
+    EXPECT_TRUE(pivots_in_range(f));
+    EXPECT_FALSE(same_bits(f.LU, plain.LU)) << "was not by residues";
+    const double ours = residual_of_rows(A, f), strict = residual_of_rows(A, plain);
+    EXPECT_LE(strict, 1);
+    EXPECT_LE(ours, 2 * strict + residual_floor) << "strict " << strict;
+    RecordProperty("residuals", std::to_string(ours) + " " + std::to_string(strict));
+  });
+}
+
 /// Complex matrices of an order at which products within blocks are by three real ones, too.
 TEST_P(LuByResidues, NearlyAsGoodWithThreeRealProductsWithinBlocks) {
   using T = std::complex<double>;

@@ -181,7 +181,7 @@ TEST_P(Capture, NativeLuOfALargeMatrixIsReplayed) {
     if (sizeof(T) == 8 && is_complex<T>) return;  // the comparisons take long
     using Sizes = std::vector<std::pair<std::int64_t, std::int64_t>>;
     // even: double precision is updated by gemm_overlapped
-    const Sizes sizes = is_complex<T> ? Sizes{{4400, 4400}} : Sizes{{6102, 6102}, {5200, 5100}};
+    const Sizes sizes = is_complex<T> ? Sizes{{4400, 4400}} : Sizes{{6102, 6102}, {5200, 5100}, {10'300, 5100}};
     LuOptions options{Method::native};
     if (is_complex<T>) options.block = 512, options.inner_block = 128;
     for (const auto& [m, n] : sizes) {
