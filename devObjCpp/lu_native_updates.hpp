@@ -43,7 +43,7 @@ class LuNativeUpdates {
                   void* displaced_workspace)
       : m_(m),
         solve_rows_(solve_rows),
-        exchanges_beside_(displaced_rows_pay(m, n, by_rows) && (single || displaced_workspace != nullptr)),
+        exchanges_beside_(single && displaced_rows_pay(m, n, by_rows)),
         products_(products),
         streams_(streams),
         rows_(rows),
@@ -180,7 +180,7 @@ class LuNativeUpdates {
   }
 
   const std::int64_t m_, solve_rows_;
-  const bool exchanges_beside_;  // of the rest
+  const bool exchanges_beside_;  // of the rest, where there are no displaced rows: slower, for the panels' sake
   const LuNativeProducts<T>& products_;
   const LuNativeStreams<T>& streams_;
   const cuda::RowExchange rows_;
