@@ -186,7 +186,7 @@ class LuNativeProducts {
     // else it would be waited for too early
     if (first.then && kernel != Kernel::residues && !(single && kernel == Kernel::by_parts))
       fail(Status::internal_error, "getrf: a product without a first part");
-    if (displaced.from != nullptr && (kernel == Kernel::other || (is_complex<T> && kernel == Kernel::by_parts)))
+    if (displaced.from != nullptr && !(of_rest && takes_displaced(A, B, C, stays)))
       fail(Status::internal_error, "getrf: a product that takes no displaced rows");
     if constexpr (!single)
       if (kernel == Kernel::residues)

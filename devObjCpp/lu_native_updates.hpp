@@ -133,8 +133,8 @@ class LuNativeUpdates {
 
  private:
   // Rows for each column from which the exchanges of the rest's rows, of several panels at once, leave to the product what it can bring, for
-  // the sake of the panel beside them; and of complex matrices the order up to which they do: the products of larger ones take
-  // their time from the GPU's power, and those that follow the exchanges closely take longer.
+  // the sake of the panel beside them; and of complex matrices the order up to which they do: the products of larger ones take more time
+  // by that than it saves.
   static constexpr std::int64_t tall = 2, largest_complex = 10'000;
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
 

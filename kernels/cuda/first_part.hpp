@@ -8,18 +8,18 @@
 
 namespace devobj::cuda {
 
-/// multiply(A, B, C) for the first `some` rows or columns of C, as `first` has it, and after first.then() for the others. Operands have
-/// from(first, count), their vectors from a whole tile on.
-template <class T, class Operand, class Multiply>
-void multiply_first_and_rest(const FirstPart& first, std::int64_t some, const Operand& A, const Operand& B, View<T> C,
-                             Multiply multiply) {
-  const bool rows = first.side == Side::Left;
-  const std::int64_t all = rows ? C.rows : C.cols;
+/// multiply(A, B, rows, columns) for the first `some` rows or columns of a result of so many, as `first` has it, and after first.then() for
+/// the others. Operands have from(first, count), their vectors from a whole tile on.
+template <class Operand, class Multiply>
+void multiply_first_and_rest(const FirstPart& first, std::int64_t some, const Operand& A, const Operand& B,
+                             std::int64_t rows, std::int64_t columns, Multiply multiply) {
+  const bool of_rows = first.side == Side::Left;
+  const std::int64_t all = of_rows ? rows : columns;
   const auto part = [&](Range v) {
-    if (rows)
-      multiply(A.from(v.begin, v.size()), B, C(v, {0, C.cols}));
+    if (of_rows)
+      multiply(A.from(v.begin, v.size()), B, v, Range{0, columns});
     else
-      multiply(A, B.from(v.begin, v.size()), C({0, C.rows}, v));
+      multiply(A, B.from(v.begin, v.size()), Range{0, rows}, v);
   };
   some = std::min(some, all);
   part({0, some});

@@ -175,10 +175,11 @@ void gemm_fp16_parts(Op opA, Op opB, float alpha, View<float> A, View<float> B, 
   q.launched("gemm_fp16_parts");
   if (!first.then) return multiply_split(alpha, left, right, C, depth, low_low, displaced, spared, q);
 
-  multiply_first_and_rest(first, whole(first.vectors, of_rows ? tile_rows : tile_cols * blocks_beside), left, right, C,
-                          [&](const Operand& some_rows, const Operand& some_columns, View<float> part) {
-                            multiply_split(alpha, some_rows, some_columns, part, depth, low_low, {}, spared, q);
-                          });
+  multiply_first_and_rest(
+      first, whole(first.vectors, of_rows ? tile_rows : tile_cols * blocks_beside), left, right, C.rows, C.cols,
+      [&](const Operand& some_rows, const Operand& some_columns, Range rows, Range columns) {
+        multiply_split(alpha, some_rows, some_columns, C(rows, columns), depth, low_low, {}, spared, q);
+      });
 }
 
 }  // namespace devobj::cuda

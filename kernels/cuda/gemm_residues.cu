@@ -142,11 +142,10 @@ void multiply_there(Op opA, Op opB, int alpha, View<T> A, View<T> B, View<T> C, 
 
   const Operand<E> left{of_A, of_rows, pieces}, right{of_B, of_columns, pieces};
   if (!first.then) return multiply_reduced<T>(alpha, left, right, C, depth, q, spared, displaced);
-  multiply_first_and_rest(first, first.vectors, left, right, C,
-                          [&](const Operand<E>& some_rows, const Operand<E>& some_columns, View<T> part) {
-                            const std::int64_t begin = part.data - C.data, row = begin % C.ld, col = begin / C.ld;
-                            multiply_reduced<T>(alpha, some_rows, some_columns, part, depth, q, spared,
-                                                displaced({row, row + part.rows}, {col, col + part.cols}));
+  multiply_first_and_rest(first, first.vectors, left, right, C.rows, C.cols,
+                          [&](const Operand<E>& some_rows, const Operand<E>& some_columns, Range rows, Range columns) {
+                            multiply_reduced<T>(alpha, some_rows, some_columns, C(rows, columns), depth, q, spared,
+                                                displaced(rows, columns));
                           });
 }
 

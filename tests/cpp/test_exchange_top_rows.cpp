@@ -1,7 +1,7 @@
 // On a GPU only: exchange_top_rows and the products that bring what it displaced: the bits of exchange_rows and the product.
-#include <algorithm>
-#include <limits>
+#include <complex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "factor_checks.hpp"
