@@ -8,9 +8,10 @@
 //   |T |D1|      | stripe 1|       stripe = D^-1 b
 //   +--+--+      +---------+
 //
-// trsm_block is the same with a step of refinement.
+// Few columns are solve_streamed_few's. trsm_block is the same with a step of refinement.
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/solve_stream.cuh"
+#include "kernels/cuda/solve_streamed_few.hpp"
 
 namespace devobj::cuda {
 namespace {
@@ -36,18 +37,6 @@ constexpr int threads_for = (2 * pairs + 1) * warp_size;
 using Pair = exchange_solve_tiles::Team<2>;
 /// The columns that a member loads and stores.
 constexpr int own_columns = warp_columns / 2;
-
-/// By one warp: X = D^-1 X for its own columns, without the zeros of D^-1, which would make a NaN of an infinity. D^-1 is in device memory.
-template <int rows>
-__device__ __noinline__ void multiply_exactly(const double* inverse, Column<rows>* X, int k0) {
-  const int row = threadIdx.x % warp_size;
-  for (int c = 0; c < own_columns; ++c) {
-    E x{};
-    for (int k = 0; k <= row; ++k) x = minus_product(x, -element<E>(inverse, row, k), X[c][k0 + k]);
-    __syncwarp();
-    X[c][k0 + row] = x;
-  }
-}
 
 /// `by_rows`: B is given by its transpose.
 template <int rows, int pairs, int stages, bool by_rows>
@@ -113,7 +102,7 @@ __global__ void __launch_bounds__(threads_for<pairs>) solve_streamed_kernel(cons
     if (finite)
       solved.each([&](int i, int c, E x) { X[c][k0 + i] = x; });
     else
-      multiply_exactly<rows>(L + (tiles_before(s, false) + s) * chunk_doubles, own, k0);
+      multiply_exactly(L + (tiles_before(s, false) + s) * chunk_doubles, own, own_columns, k0);
     pair.meet();
     each(s, s + 1, [](bool there, E* to, E& from) {
       if (there) *to = from;
@@ -132,6 +121,9 @@ bool launch(const double* L, int w, Block<E> B, Queue& q) {
   return true;
 }
 
+// Columns up to which eight to a block are faster: as many as an H200's multiprocessors have at once.
+constexpr std::int64_t few_columns = 8 * 132;
+
 /// As many columns to a block as let each multiprocessor have one.
 template <int rows, bool by_rows>
 bool launch(const double* L, int w, Block<E> B, Queue& q) {
@@ -149,6 +141,10 @@ void solve_streamed(const void* stream, View<double> B, bool B_by_rows, Queue& q
   DeviceScope scope(q.device());
   const auto* const L = static_cast<const double*>(stream);
   const auto w = static_cast<int>(B_by_rows ? B.cols : B.rows);
+  if ((B_by_rows ? B.rows : B.cols) <= few_columns) {
+    solve_streamed_few(L, w, block_of(B), B_by_rows, q);
+    return q.launched("solve_streamed");
+  }
   const bool done =
       w <= 256 ? (B_by_rows ? launch<256, true>(L, w, block_of(B), q) : launch<256, false>(L, w, block_of(B), q))
                : (B_by_rows ? launch<384, true>(L, w, block_of(B), q) : launch<384, false>(L, w, block_of(B), q));

@@ -323,16 +323,18 @@ TEST_P(SolveStreamed, EveryHeight) {
   for (const std::int64_t n :
        {std::int64_t(1), std::int64_t(31), std::int64_t(32), std::int64_t(33), std::int64_t(130), std::int64_t(255),
         std::int64_t(256), std::int64_t(257), std::int64_t(352), most() - 1, most()})
-    for (const std::int64_t columns : {1, 8, 17, 70}) check(n, columns);
+    for (const std::int64_t columns : {1, 8, 17, 70, 1100}) check(n, columns);
 }
 /// The other shapes of a block.
 TEST_P(SolveStreamed, ManyColumns) {
-  for (const std::int64_t columns : {2049, 4100, 7430})
+  for (const std::int64_t columns : {1056, 2049, 4100, 7430})
     for (const std::int64_t n : {std::int64_t(200), most()}) check(n, columns);
 }
 TEST_P(SolveStreamed, InfinitiesAndNaN) {
-  for (const std::int64_t n : {std::int64_t(100), most()}) {
-    const std::int64_t last_row = n - 1, columns = 50, last = columns - 1;
+  for (const auto& [n, columns] :
+       {std::pair<std::int64_t, std::int64_t>{100, 50}, {most(), 50}, {100, 1100}, {most(), 1100}}) {
+    SCOPED_TRACE(shape_name(n, columns));
+    const std::int64_t last_row = n - 1, last = columns - 1;
     const Dense<double> L = well_conditioned<double>(n);
     Dense<double> B = random<double>(n, columns, 4);
     B(5, 3) = infinity<double>;
