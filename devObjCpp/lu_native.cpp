@@ -10,7 +10,8 @@
 //
 // Of a large matrix a third queue takes the columns of the block after the next out of `rest`, so that the next step's panel
 // does not wait for the product of the rest (not of all types: LuNativeBlocks::soon). Where that product is by gemm_residues,
-// and in large row-major matrices of single precision, these columns are its first part.
+// and in large row-major matrices of single precision, these columns are its first part. In tall real matrices it takes out of `next`, too,
+// what is right of the next block's first panel.
 //
 // `next` is one kernel for few rows (exchange_solve_subtract). The panel begins as that ends, and what runs beside the panel
 // waits for that; the same holds behind gemm_three_tf32. That kernel begins as the panel before ends: it waits for `rest` itself, by a
@@ -69,6 +70,9 @@ constexpr std::int64_t panels_loaded_least = 4000 * 4000;
 // off to the end, and rows for each such column up to which: whole columns are moved then.
 constexpr std::int64_t left_at_end_least = 4000 * 4000, left_at_end_most_rows = 8;
 
+// Rows for each column from which the first panel of a block waits for its own columns alone, in real matrices.
+constexpr std::int64_t first_panel_alone_least_rows = 2;
+
 /// The factorization of one matrix; what its steps share.
 template <class T>
 class NativeLu {
@@ -82,6 +86,7 @@ class NativeLu {
         n_(A.cols),
         k_(std::min(A.rows, A.cols)),
         by_rows_(m_ == n_ && n_ >= by_rows_least),
+        first_panel_alone_(!is_complex<T> && m_ >= first_panel_alone_least_rows * n_),
         solve_rows_(cuda::exchange_solve_rows<T>(q)),
         products_(A, by_rows_, options.math, q),
         blocks_(m_, n_, by_rows_, options,
@@ -242,8 +247,11 @@ class NativeLu {
         const bool first_part =
             products_.has_first_part(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
         soon.wait_for(q.record(false));  // the rest of the last step, K's way back, the panel's start
+        const Range others{awaited(i).end, rest.begin};  // of the next block
+        updates_->update(K, whole(), whole(), {others.begin, first_part ? others.end : columns.end}, soon, false,
+                         stream_of(i));
+        if (others.size() > 0) others_updated_ = soon.record(false);
         if (!first_part) {
-          updates_->update(K, whole(), whole(), columns, soon, false, stream_of(i));
           if (by_rows_) copy_to_place(i + 2, soon);
           soon_updated_ = soon.record(false);
         }
@@ -318,10 +326,19 @@ class NativeLu {
     updates_->update(all, whole(), whole(), others, q, true, stream);
   }
 
-  /// The update of the next block's columns, which another queue has brought up to date with the block before.
+  /// Of the block after step i's, the columns that its first panel waits for: all, or this panel's own. Then the others are updated beside it,
+  /// together with the block after that.
+  Range awaited(std::size_t i) const {
+    const Block& next = blocks_[i + 1];
+    Range columns = next.columns;
+    if (first_panel_alone_ && soon_ && i + 2 < blocks_.size() && !blocks_.group_of(i).of_several())
+      columns.end = std::min(columns.end, columns.begin + next.inner);
+    return columns;
+  }
+  /// The update of these columns, which another queue has brought up to date with the block before.
   bool update_next(std::size_t i, Queue& q) {
     const Block& K = blocks_[i];
-    const Range next = blocks_[i + 1].columns;
+    const Range next = awaited(i);
     const Place L = place_of(i), A = place_of(i + 1);
     if (i > 0 && progress_ != nullptr && updates_->in_one_kernel(K, L, A, next, step(i), q)) return true;
     if (!streams_->streamed(K.columns) || !soon_) {
@@ -378,6 +395,7 @@ class NativeLu {
     const auto [left, right] = blocks_.halves(block);
     panel(left, A, q, beside, early);
     updates_->exchange_within(left, A, q);
+    if (others_updated_) q.wait_for(*std::exchange(others_updated_, std::nullopt));
     early = updates_->update(left, A, A, right.columns, q);
     panel(right, A, q, nullptr, early);
   }
@@ -410,7 +428,7 @@ class NativeLu {
   View<std::int32_t> ipiv_, info_;
   Queue& q_;
   const std::int64_t m_, n_, k_;
-  const bool by_rows_;
+  const bool by_rows_, first_panel_alone_;
   const std::int64_t solve_rows_;  // of L11 at once
   LuNativeProducts<T> products_;
   LuNativeBlocks<T> blocks_;
@@ -429,6 +447,7 @@ class NativeLu {
   Event factored_;     // the last block
   Queue* soon_ = nullptr;  // the third queue, during factor(), or null
   Event soon_updated_;     // the columns of the block after the next, with the present one
+  std::optional<Event> others_updated_;  // those of the next block that its first panel has not awaited()
   std::int32_t* progress_ =
       nullptr;                    // so many steps' soon_updated_ have been reached; null: kernels do not wait for them
   WaitingTurn turn_;              // of progress_
