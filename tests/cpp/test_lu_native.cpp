@@ -105,6 +105,17 @@ TEST_P(LuNative, LargeMatricesThatAreNotSquare) {
   });
 }
 
+/// Of real ones the first panel of a block waits for its own columns alone.
+TEST_P(LuNative, TallMatrices) {
+  with_type([&]<class T>(T) {
+    const std::int64_t n = is_complex<T> ? 4100 : std::is_same_v<T, double> ? 5100 : 6100, m = 2 * n + 8;
+    const Dense<T> A = random<T>(m, n, 17);
+    const LuFactors<T> f = factor_lu(A, q(), {Method::native});
+    EXPECT_TRUE(pivots_in_range(f));
+    EXPECT_LE(residual_of_rows(A, f), 10);
+  });
+}
+
 /// Small matrices of double precision have the same factors wherever they are.
 TEST_P(LuNative, SmallMatricesThatAreNotAligned) {
   if constexpr (cuda_built)
