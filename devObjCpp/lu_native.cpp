@@ -70,9 +70,6 @@ constexpr std::int64_t panels_loaded_least = 4000 * 4000;
 // off to the end, and rows for each such column up to which: whole columns are moved then.
 constexpr std::int64_t left_at_end_least = 4000 * 4000, left_at_end_most_rows = 8;
 
-// Rows for each column from which the first panel of a block waits for its own columns alone, in real matrices.
-constexpr std::int64_t first_panel_alone_least_rows = 2;
-
 /// The factorization of one matrix; what its steps share.
 template <class T>
 class NativeLu {
@@ -86,7 +83,6 @@ class NativeLu {
         n_(A.cols),
         k_(std::min(A.rows, A.cols)),
         by_rows_(m_ == n_ && n_ >= by_rows_least),
-        first_panel_alone_(!is_complex<T> && m_ >= first_panel_alone_least_rows * n_),
         solve_rows_(cuda::exchange_solve_rows<T>(q)),
         products_(A, by_rows_, options.math, q),
         blocks_(m_, n_, by_rows_, options,
@@ -247,7 +243,7 @@ class NativeLu {
         const bool first_part =
             products_.has_first_part(columns.size(), whole()({K.columns.end, m_}, rest), K.columns.size());
         soon.wait_for(q.record(false));  // the rest of the last step, K's way back, the panel's start
-        const Range others{awaited(i).end, rest.begin};  // of the next block
+        const Range others{blocks_.awaited(i + 1).end, rest.begin};  // of the next block
         updates_->update(K, whole(), whole(), {others.begin, first_part ? others.end : columns.end}, soon, false,
                          stream_of(i));
         if (others.size() > 0) others_updated_ = soon.record(false);
@@ -326,19 +322,10 @@ class NativeLu {
     updates_->update(all, whole(), whole(), others, q, true, stream);
   }
 
-  /// Of the block after step i's, the columns that its first panel waits for: all, or this panel's own. Then the others are updated beside it,
-  /// together with the block after that.
-  Range awaited(std::size_t i) const {
-    const Block& next = blocks_[i + 1];
-    Range columns = next.columns;
-    if (first_panel_alone_ && soon_ && i + 2 < blocks_.size() && !blocks_.group_of(i).of_several())
-      columns.end = std::min(columns.end, columns.begin + next.inner);
-    return columns;
-  }
-  /// The update of these columns, which another queue has brought up to date with the block before.
+  /// The update of the next block's columns that its first panel waits for, which another queue has brought up to date with the block before.
   bool update_next(std::size_t i, Queue& q) {
     const Block& K = blocks_[i];
-    const Range next = awaited(i);
+    const Range next = blocks_.awaited(i + 1);
     const Place L = place_of(i), A = place_of(i + 1);
     if (i > 0 && progress_ != nullptr && updates_->in_one_kernel(K, L, A, next, step(i), q)) return true;
     if (!streams_->streamed(K.columns) || !soon_) {
@@ -428,7 +415,7 @@ class NativeLu {
   View<std::int32_t> ipiv_, info_;
   Queue& q_;
   const std::int64_t m_, n_, k_;
-  const bool by_rows_, first_panel_alone_;
+  const bool by_rows_;
   const std::int64_t solve_rows_;  // of L11 at once
   LuNativeProducts<T> products_;
   LuNativeBlocks<T> blocks_;
@@ -447,7 +434,7 @@ class NativeLu {
   Event factored_;     // the last block
   Queue* soon_ = nullptr;  // the third queue, during factor(), or null
   Event soon_updated_;     // the columns of the block after the next, with the present one
-  std::optional<Event> others_updated_;  // those of the next block that its first panel has not awaited()
+  std::optional<Event> others_updated_;  // those of the next block that are not awaited
   std::int32_t* progress_ =
       nullptr;                    // so many steps' soon_updated_ have been reached; null: kernels do not wait for them
   WaitingTurn turn_;              // of progress_

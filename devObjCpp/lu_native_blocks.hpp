@@ -99,6 +99,14 @@ class LuNativeBlocks {
   /// Where the columns begin that a group of several updates with all its blocks at once. Those before, up to the block after the next of
   /// its last one, are needed sooner, and are brought up to date by one block after the other.
   std::int64_t rest_of_group(std::size_t last) const { return blocks_[last + 2].columns.end; }
+  /// The columns of block i, not the first one, that its first panel waits for: all, or in tall real matrices this panel's own. Then the
+  /// others are updated beside it, together with the block after it, where that has a queue of its own.
+  Range awaited(std::size_t i) const {
+    Range columns = blocks_[i].columns;
+    if (!is_complex<T> && lu_is_tall(m_, n_) && soon_ && i + 1 < size() && !group_of(i - 1).of_several())
+      columns.end = std::min(columns.end, columns.begin + blocks_[i].inner);
+    return columns;
+  }
   /// A group as one block.
   LuNativeBlock whole(Group g) const {
     LuNativeBlock all = blocks_[g.first];

@@ -12,6 +12,11 @@
 
 namespace devobj {
 
+/// Whether an m x n matrix is one of those whose panels, with many rows to the end, decide.
+inline bool lu_is_tall(std::int64_t m, std::int64_t n) {
+  return m >= 2 * n;
+}
+
 /// In single precision by parts and, of complex matrices, as real ones, unless math is strict. In double precision, where blocks are
 /// wide and math is not strict, by gemm_residues; else of complex<double> by three real products, with strict math or where little
 /// is left by four (gemm_complex_overlapped), and as real ones if the GPU has neither; else of double by gemm_overlapped. All others
@@ -229,9 +234,9 @@ class LuNativeProducts {
     return panels_decide() ? few : 0;
   }
   bool panels_decide() const {
-    constexpr std::int64_t tall = 2, large = 11'000;
+    constexpr std::int64_t large = 11'000;
     if (single) return false;
-    return A_.rows >= tall * A_.cols || (!is_complex<T> && A_.rows * A_.cols <= large * large);
+    return lu_is_tall(A_.rows, A_.cols) || (!is_complex<T> && A_.rows * A_.cols <= large * large);
   }
   /// What the product of this depth that updates C leaves: in single precision no more than the panels need where C is so large that they
   /// are done long before; in double precision, of matrices of some size, more where C is small and the panels take longer than it does;

@@ -63,9 +63,9 @@ class LuNativeUpdates {
   }
   /// Whether exchange_top_rows and the products of the rest have displaced rows of this type.
   static constexpr bool has_displaced_rows = !std::is_same_v<T, std::complex<float>>;
-  /// Whether the rest's exchanges, beside a panel, decide: in tall matrices.
+  /// Whether the rest's exchanges of several panels' rows decide, for the sake of the panel beside them: in tall matrices.
   static bool displaced_rows_pay(std::int64_t m, std::int64_t n, bool by_rows) {
-    return has_displaced_rows && !by_rows && m >= tall * n &&
+    return has_displaced_rows && !by_rows && lu_is_tall(m, n) &&
            (!is_complex<T> || m * n <= largest_complex * largest_complex);
   }
 
@@ -132,10 +132,9 @@ class LuNativeUpdates {
   }
 
  private:
-  // Rows for each column from which the exchanges of the rest's rows, of several panels at once, leave to the product what it can bring, for
-  // the sake of the panel beside them; and of complex matrices the order up to which they do: the products of larger ones take more time
-  // by that than it saves.
-  static constexpr std::int64_t tall = 2, largest_complex = 10'000;
+  // Order of complex matrices up to which the exchanges of the rest's rows leave to the product what it can bring: the products of larger ones
+  // take more time by that than it saves.
+  static constexpr std::int64_t largest_complex = 10'000;
   static constexpr bool single = std::is_same_v<real_t<T>, float>;
 
   /// exchange() of the rest, whose product takes what it can: these rows.

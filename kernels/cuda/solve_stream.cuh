@@ -147,6 +147,14 @@ class Stream {
   int count_, warp_, solving_, taken_ = 0;
 };
 
+/// The lane is 4 o + i, as in tensor_double.cuh: o and i.
+__device__ inline int outer() {
+  return threadIdx.x % warp_size / 4;
+}
+__device__ inline int inner() {
+  return threadIdx.x % 4;
+}
+
 /// A warp's sums for a stripe of warp_columns columns, products of tiles and columns of X; X[c] is a column's beginning. All
 /// rows of the stripe, or those of one half: 0 or 1 (real numbers only).
 template <class E, int halves = 2>
@@ -190,12 +198,6 @@ class Sums {
 
  private:
   static constexpr int eights = warp_columns<E> / 8;
-  __device__ static int outer() {
-    return threadIdx.x % warp_size / 4;
-  }
-  __device__ static int inner() {
-    return threadIdx.x % 4;
-  }
   __device__ void multiply(int half, const double* chunk, int k, const E (&x)[eights], const E (&more)[eights]) {
     const auto* const a =
         reinterpret_cast<const double2*>(chunk + (chunks<E> == 1 ? (first_ + half) * half_doubles : 0)) +

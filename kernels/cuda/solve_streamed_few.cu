@@ -27,13 +27,6 @@ struct Memory {
   std::uint64_t solved[pairs];
 };
 
-__device__ int outer() {
-  return threadIdx.x % warp_size / 4;
-}
-__device__ int inner() {
-  return threadIdx.x % 4;
-}
-
 /// A lane's elements of half a stripe.
 struct HalfStripe {
   E of[4] = {};
@@ -170,7 +163,7 @@ void launch(const double* L, int w, Block<E> B, bool by_rows, Queue& q) {
 
 void solve_streamed_few(const double* L, int w, Block<double> B, bool by_rows, Queue& q) {
   constexpr int few = 8, most = static_cast<int>(solve_streamed_rows / tile);  // stripes: fewer have more registers
-  w <= few* tile ? launch<few>(L, w, B, by_rows, q) : launch<most>(L, w, B, by_rows, q);
+  stripes_of(w) <= few ? launch<few>(L, w, B, by_rows, q) : launch<most>(L, w, B, by_rows, q);
 }
 
 }  // namespace devobj::cuda
