@@ -48,8 +48,7 @@ class SharedLayout {
 template <class... Parameters, class... Arguments>
 void launch_batched(const char* name, void (*kernel)(Parameters...), dim3 grid, int threads, std::size_t bytes,
                     Queue& q, Arguments... arguments) {
-  constexpr std::size_t without_asking = 48 * 1024;
-  if (bytes > without_asking) allow_shared_memory(kernel, q.device(), name);
+  if (bytes > shared_memory_unasked) allow_shared_memory(kernel, q.device(), name);
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(threads));

@@ -28,8 +28,7 @@ bool overlap_usable(Kernel* kernel, int device) {
 template <class... Parameters, class... Arguments>
 void launch_overlapped(const char* name, bool overlaps, void (*kernel)(Parameters...), std::int64_t blocks, int threads,
                        std::int64_t bytes, Queue& q, Arguments... arguments) {
-  constexpr std::int64_t without_asking = 48 * 1024;
-  if (bytes > without_asking) allow_shared_memory(kernel, q.device(), name);
+  if (bytes > std::int64_t(shared_memory_unasked)) allow_shared_memory(kernel, q.device(), name);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;

@@ -20,6 +20,9 @@ inline std::size_t shared_memory_limit(int device) {
   }));
 }
 
+/// Bytes of it that every kernel's blocks can have without allow_shared_memory.
+inline constexpr std::size_t shared_memory_unasked = 48 * 1024;
+
 /// Lets the kernel's blocks have all of it that the kernel's own variables leave, so many bytes, on the current device. The
 /// permission is the kernel's, not the launch's: where the need depends on the sizes, one given for each launch could be taken
 /// away by a smaller launch of another thread.
