@@ -383,7 +383,12 @@ class NativeLu {
     panel(left, A, q, beside, early);
     updates_->exchange_within(left, A, q);
     if (others_updated_) q.wait_for(*std::exchange(others_updated_, std::nullopt));
-    early = updates_->update(left, A, A, right.columns, q);
+    unsigned char* stream = nullptr;
+    if (streams_->streamed(left.columns)) {
+      stream = streams_->of_half();
+      updates_->make_stream(left.columns, A, stream, q);
+    }
+    early = updates_->update(left, A, A, right.columns, q, false, stream);
     panel(right, A, q, nullptr, early);
   }
   /// Block i from the row-major matrix to its place, and back.

@@ -39,9 +39,10 @@ class LuNativeStreams {
 
   /// Rows of a block's L11 that are solved at once: if it is streamed(), as nearly equal numbers as can be, in one turn on the GPU.
   std::int64_t rows_at_once(Range K) const {
-    if constexpr (std::is_same_v<T, double>)
+    if constexpr (there_are)
       if (K.size() > solve_rows_) {
-        const std::int64_t most = n_ - K.end > cuda::solve_streamed_turn ? 256 : cuda::solve_streamed_rows;
+        const std::int64_t most =
+            !is_complex<T> && n_ - K.end > cuda::solve_streamed_turn ? 256 : cuda::solve_streamed_rows<T>;
         const std::int64_t parts = (K.size() + most - 1) / most, rows = (K.size() + parts - 1) / parts;
         return (rows + 31) / 32 * 32;
       }
@@ -54,7 +55,9 @@ class LuNativeStreams {
   /// steps after that.
   unsigned char* of_block(std::size_t i) const { return memory_ + i % in_turn * size_; }
   /// Where the rest's queue has one of its own: of blocks that are not streamed(), and of groups.
-  unsigned char* of_rest() const { return memory_ + (streams - 1) * size_; }
+  unsigned char* of_rest() const { return memory_ + in_turn * size_; }
+  /// Where the panels' queue has one of its own: of a block's left half, for the right one.
+  unsigned char* of_half() const { return memory_ + (in_turn + 1) * size_; }
   /// Makes L11's, of `at_once` rows at once; L11 is given by its transpose if `by_rows`.
   void make(View<T> L11, bool by_rows, std::int64_t at_once, unsigned char* stream, Queue& q) const {
     if constexpr (there_are)
@@ -63,7 +66,7 @@ class LuNativeStreams {
   }
 
  private:
-  static constexpr std::size_t in_turn = 3, streams = std::is_same_v<T, double> ? in_turn + 1 : 1;
+  static constexpr std::size_t in_turn = 3, streams = in_turn + 2;
   const std::int64_t n_, solve_rows_;
   std::size_t size_ = 0;  // of each, or none
   unsigned char* memory_ = nullptr;

@@ -160,8 +160,8 @@ class LuNativeUpdates {
         if (stream != nullptr) stream += cuda::solve_stream_bytes<T>(above, at_once, false);
       return solve(L, A, {middle, K.end}, columns, rows, inner, stream, at_once, q, two_parts);
     }
-    if constexpr (std::is_same_v<T, double>)
-      if (at_once > solve_rows_) return cuda::solve_streamed(stream, A(K, columns), A.by_rows, q);
+    if constexpr (!single)
+      if (at_once > solve_rows_) return cuda::solve_streamed<T>(stream, A(K, columns), A.by_rows, q);
     const int beside = &q == panels_ && products_.leave_multiprocessors() ? products_.panel_multiprocessors : 0;
     cuda::exchange_solve(L(K, K), L.by_rows, A({K.begin, m_}, columns), A.by_rows, rows, inner, stream, q, beside,
                          two_parts);

@@ -208,11 +208,14 @@ void solve_stream_of(Uplo uplo, Op op, Diag diag, View<T> A, std::int64_t rows, 
 template <class T>
 std::int64_t solve_stream_bytes(std::int64_t n, std::int64_t rows, bool refined);
 
-/// B = L^-1 B for a unit lower triangle L of at most solve_streamed_rows rows in double precision, given by its stream, which is not
-/// refined. B_by_rows: row-major, given by its transpose. Above solve_streamed_turn columns blocks have more of them where L has at
-/// most 256 rows, and of more rows there are two turns. (solve_streamed)
-inline constexpr std::int64_t solve_streamed_rows = 384, solve_streamed_turn = 7424;
-void solve_streamed(const void* stream, View<double> B, bool B_by_rows, Queue& q);
+/// B = L^-1 B for a unit lower triangle L of at most solve_streamed_rows rows in double precision, real or complex, given by its stream, which
+/// is not refined. B_by_rows: row-major, given by its transpose. Above solve_streamed_turn real columns blocks have more of them where L has
+/// at most 256 rows, and of more rows there are two turns. (solve_streamed; solve_streamed_few: complex ones, and few)
+template <class T>
+inline constexpr std::int64_t solve_streamed_rows = is_complex<T> ? 512 : 384;
+inline constexpr std::int64_t solve_streamed_turn = 7424;
+template <class T>
+void solve_streamed(const void* stream, View<T> B, bool B_by_rows, Queue& q);
 
 /// B = op(A)^-1 B for a triangle A (letters in trsm's order) of at most trsm_block_rows rows in double precision, given by its
 /// refined stream, with the residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer. `early`: the

@@ -65,14 +65,14 @@ __device__ void set_element(double* of_tile, int row, int col, E x) {
   if constexpr (is_device_complex<E>) to[half_doubles] = im(x);
 }
 
-/// By one warp: X = D^-1 X for so many columns `count` of real numbers, of which column c begins at X[c], rows k0 ..., without the zeros
-/// of D^-1, which would make a NaN of an infinity. D^-1 is in device memory.
-template <class Column>
+/// By one warp: X = D^-1 X for so many columns `count`, of which column c begins at X[c], rows k0 ..., without the zeros of D^-1, which would
+/// make a NaN of an infinity. D^-1 is in device memory.
+template <class E, class Column>
 __device__ __noinline__ void multiply_exactly(const double* inverse, Column* X, int count, int k0) {
   const int row = threadIdx.x % warp_size;
   for (int c = 0; c < count; ++c) {
-    double x = 0;
-    for (int k = 0; k <= row; ++k) x = minus_product(x, -element<double>(inverse, row, k), X[c][k0 + k]);
+    E x{};
+    for (int k = 0; k <= row; ++k) x = minus_product(x, negative(element<E>(inverse, row, k)), X[c][k0 + k]);
     __syncwarp();
     X[c][k0 + row] = x;
   }

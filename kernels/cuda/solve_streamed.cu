@@ -8,7 +8,7 @@
 //   |T |D1|      | stripe 1|       stripe = D^-1 b
 //   +--+--+      +---------+
 //
-// Few columns are solve_streamed_few's. trsm_block is the same with a step of refinement.
+// Few columns, and complex ones, are solve_streamed_few's. trsm_block is the same with a step of refinement.
 #include "kernels/cuda/shared_memory.hpp"
 #include "kernels/cuda/solve_stream.cuh"
 #include "kernels/cuda/solve_streamed_few.hpp"
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(threads_for<pairs>) solve_streamed_kernel(cons
     if (finite)
       solved.each([&](int i, int c, E x) { X[c][k0 + i] = x; });
     else
-      multiply_exactly(L + (tiles_before(s, false) + s) * chunk_doubles, own, own_columns, k0);
+      multiply_exactly<E>(L + (tiles_before(s, false) + s) * chunk_doubles, own, own_columns, k0);
     pair.meet();
     each(s, s + 1, [](bool there, E* to, E& from) {
       if (there) *to = from;
@@ -136,6 +136,16 @@ bool launch(const double* L, int w, Block<E> B, Queue& q) {
 
 }  // namespace
 
+template <>
+void solve_streamed(const void* stream, View<std::complex<double>> B, bool B_by_rows, Queue& q) {
+  if (B.empty()) return;
+  DeviceScope scope(q.device());
+  solve_streamed_few(static_cast<const double*>(stream), static_cast<int>(B_by_rows ? B.cols : B.rows), block_of(B),
+                     B_by_rows, q);
+  q.launched("solve_streamed");
+}
+
+template <>
 void solve_streamed(const void* stream, View<double> B, bool B_by_rows, Queue& q) {
   if (B.empty()) return;
   DeviceScope scope(q.device());

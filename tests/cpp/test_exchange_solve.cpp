@@ -274,83 +274,92 @@ TEST_P(ExchangeSolve, InfinitiesAndNaN) {
   });
 }
 
-/// solve_streamed: L^-1 B in double precision, B by columns or rows, with L as it lies in the LU of either.
+/// solve_streamed: L^-1 B in double precision, real or complex, B by columns or rows, with L as it lies in the LU of either.
 class SolveStreamed : public Everywhere {
  public:
-  Dense<double> solution(const Dense<double>& L, const Dense<double>& B, bool by_rows) {
+  template <class T>
+  Dense<T> solution(const Dense<T>& L, const Dense<T>& B, bool by_rows) {
     const Op as_rows = Op::Trans;
-    Padded<double> l(by_rows ? op_of(as_rows, L) : L, q()), b(by_rows ? op_of(as_rows, B) : B, q());
-    if constexpr (cuda_built) {
-      const std::int64_t most = cuda::solve_streamed_rows;
-      const Storage stream(static_cast<std::size_t>(cuda::solve_stream_bytes<double>(L.rows(), most, false)), q());
-      cuda::solve_stream_of<double>(by_rows ? Uplo::Upper : Uplo::Lower, by_rows ? Op::Trans : Op::NoTrans, Diag::Unit,
-                                    l, most, false, stream.data(), q());
-      cuda::solve_streamed(stream.data(), b, by_rows, q());
+    Padded<T> l(by_rows ? op_of(as_rows, L) : L, q()), b(by_rows ? op_of(as_rows, B) : B, q());
+    if constexpr (cuda_built && sizeof(real_t<T>) == 8) {
+      const std::int64_t rows = most<T>();
+      const Storage stream(static_cast<std::size_t>(cuda::solve_stream_bytes<T>(L.rows(), rows, false)), q());
+      cuda::solve_stream_of<T>(by_rows ? Uplo::Upper : Uplo::Lower, by_rows ? Op::Trans : Op::NoTrans, Diag::Unit, l,
+                               rows, false, stream.data(), q());
+      cuda::solve_streamed<T>(stream.data(), b, by_rows, q());
     }
-    const Dense<double> X = b.read("B");
+    const Dense<T> X = b.read("B");
     return by_rows ? op_of(as_rows, X) : X;
   }
+  template <class T>
   void check(std::int64_t n, std::int64_t columns) {
-    const Dense<double> L = well_conditioned<double>(n), B = random<double>(n, columns, 2);
-    Dense<double> R(n, n);
+    const Dense<T> L = well_conditioned<T>(n), B = random<T>(n, columns, 2);
+    Dense<T> R(n, n);
     for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = j; i < n; ++i) R(i, j) = i == j ? 1 : L(i, j);
-    Dense<double> first;
+      for (std::int64_t i = j; i < n; ++i) R(i, j) = i == j ? T(1) : L(i, j);
+    Dense<T> first;
     for (const bool by_rows : {false, true}) {
       SCOPED_TRACE(shape_name(n, columns) + (by_rows ? ", by rows" : ""));
-      const Dense<double> X = solution(L, B, by_rows);
+      const Dense<T> X = solution(L, B, by_rows);
       if (first.size() == 0) first = X;
       expect_same(X, first, "X by columns and by rows");
       const std::int64_t some = std::min<std::int64_t>(columns, 40);
       for (const Range range : {Range{0, some}, Range{columns - some, columns}}) {
-        const Dense<double> x = block_of(X, {0, n}, range), b = block_of(B, {0, n}, range);
+        const Dense<T> x = block_of(X, {0, n}, range), b = block_of(B, {0, n}, range);
         Dense<Wide> bound = multiply(absolute(widen(R)), absolute(widen(x)));
-        for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= 4 * Wide(n + 8) * Wide(eps<double>);
+        for (std::int64_t e = 0; e < bound.size(); ++e) bound[e] *= 4 * Wide(n + 8) * Wide(eps<real_t<T>>);
         expect_close(b, multiply(widen(R), widen(x)), bound, "L X");
       }
     }
   }
+  template <class T>
   std::int64_t most() {
-    if constexpr (cuda_built) return cuda::solve_streamed_rows;
+    if constexpr (cuda_built) return cuda::solve_streamed_rows<T>;
     return 0;
   }
 };
 INSTANTIATE_TEST_SUITE_P(On, SolveStreamed,
-                         testing::Combine(testing::Values(places()[2]), testing::Values(Type::double_precision)),
+                         testing::Combine(testing::Values(places()[2]),
+                                          testing::Values(Type::double_precision, Type::double_complex)),
                          instance_name);
 
 TEST_P(SolveStreamed, EveryHeight) {
-  for (const std::int64_t n :
-       {std::int64_t(1), std::int64_t(31), std::int64_t(32), std::int64_t(33), std::int64_t(130), std::int64_t(255),
-        std::int64_t(256), std::int64_t(257), std::int64_t(352), most() - 1, most()})
-    for (const std::int64_t columns : {1, 8, 17, 70, 1100}) check(n, columns);
+  with_type([&]<class T>(T) {
+    const std::int64_t most = this->most<T>();
+    for (const std::int64_t n : std::vector<std::int64_t>{1, 31, 32, 33, 130, 255, 256, 257, 352, most - 1, most})
+      for (const std::int64_t columns : {1, 8, 17, 70, 1100}) check<T>(n, columns);
+  });
 }
 /// The other shapes of a block.
 TEST_P(SolveStreamed, ManyColumns) {
-  for (const std::int64_t columns : {1056, 2049, 4100, 7430})
-    for (const std::int64_t n : {std::int64_t(200), most()}) check(n, columns);
+  with_type([&]<class T>(T) {
+    for (const std::int64_t columns : {1056, 2049, 4100, 7430})
+      for (const std::int64_t n : {std::int64_t(200), most<T>()}) check<T>(n, columns);
+  });
 }
 TEST_P(SolveStreamed, InfinitiesAndNaN) {
-  for (const auto& [n, columns] :
-       {std::pair<std::int64_t, std::int64_t>{100, 50}, {most(), 50}, {100, 1100}, {most(), 1100}}) {
-    SCOPED_TRACE(shape_name(n, columns));
-    const std::int64_t last_row = n - 1, last = columns - 1;
-    const Dense<double> L = well_conditioned<double>(n);
-    Dense<double> B = random<double>(n, columns, 4);
-    B(5, 3) = infinity<double>;
-    B(40, 7) = nan<double>;
-    B(last_row, last) = infinity<double>;
-    for (const bool by_rows : {false, true}) {
-      const Dense<double> X = solution(L, B, by_rows);
-      for (std::int64_t j = 0; j < columns; ++j)
-        for (std::int64_t i = 0; i < n; ++i) {
-          const bool bad = (j == 3 && i >= 5) || (j == 7 && i >= 40) || (j == last && i == last_row);
-          ASSERT_EQ(std::isfinite(X(i, j)), !bad) << i << ", " << j << (by_rows ? ", by rows" : "");
-        }
-      EXPECT_TRUE(std::isinf(X(5, 3)));
-      EXPECT_TRUE(std::isinf(X(last_row, last)));
+  with_type([&]<class T>(T) {
+    for (const auto& [n, columns] :
+         {std::pair<std::int64_t, std::int64_t>{100, 50}, {most<T>(), 50}, {100, 1100}, {most<T>(), 1100}}) {
+      SCOPED_TRACE(shape_name(n, columns));
+      const std::int64_t last_row = n - 1, last = columns - 1;
+      const Dense<T> L = well_conditioned<T>(n);
+      Dense<T> B = random<T>(n, columns, 4);
+      B(5, 3) = infinity<T>;
+      B(40, 7) = nan<T>;
+      B(last_row, last) = infinity<T>;
+      for (const bool by_rows : {false, true}) {
+        const Dense<T> X = solution(L, B, by_rows);
+        for (std::int64_t j = 0; j < columns; ++j)
+          for (std::int64_t i = 0; i < n; ++i) {
+            const bool bad = (j == 3 && i >= 5) || (j == 7 && i >= 40) || (j == last && i == last_row);
+            ASSERT_EQ(std::isfinite(std::abs(X(i, j))), !bad) << i << ", " << j << (by_rows ? ", by rows" : "");
+          }
+        EXPECT_TRUE(std::isinf(std::abs(X(5, 3))));
+        EXPECT_TRUE(std::isinf(std::abs(X(last_row, last))));
+      }
     }
-  }
+  });
 }
 
 }  // namespace
