@@ -21,8 +21,8 @@
 // Of a matrix that is larger still, several blocks update the rest together, which gives a deeper and so a faster product
 // (LuNativeBlocks::Group): until then each of them updates only the columns that the next panels need.
 //
-// In double precision several hundred rows of U12 are one kernel's (solve_streamed). L11's stream is made once for all columns; beside it
-// the third queue exchanges the rows of `next`.
+// In double precision, real or complex, several hundred rows of U12 are one kernel's (solve_streamed). L11's stream is made once for all
+// columns; beside it the third queue exchanges the rows of `next`.
 //
 // What a block does to columns beside it, and by which kernels, is lu_native_updates.hpp's; here is when, and on which queue.
 //
