@@ -27,8 +27,17 @@ class LuNativeStreams {
       const auto has = [&](Range K) {
         bytes = std::max(bytes, cuda::solve_stream_bytes<T>(K.size(), rows_at_once(K), false));
       };
-      for (const LuNativeBlock& block : blocks.all())
+      const auto has_halves = [&](auto self, Range K, std::int64_t inner) -> void {
+        if (K.size() <= inner) return;
+        const Range left{K.begin, LuNativeBlocks<T>::middle(K, inner)}, right{left.end, K.end};
+        if (streamed(left)) has(left);
+        self(self, left, inner);
+        self(self, right, inner);
+      };
+      for (const LuNativeBlock& block : blocks.all()) {
         if (const Range K = block.columns; K.end < n_ && (streamed(K) || n_ - K.end > cuda::exchange_solve_few)) has(K);
+        has_halves(has_halves, block.columns, block.inner);
+      }
       for (const auto& group : blocks.groups())
         if (group.of_several()) has(blocks.whole(group).columns);
       size_ = static_cast<std::size_t>(bytes + 255) / 256 * 256;
@@ -60,9 +69,12 @@ class LuNativeStreams {
   unsigned char* of_half() const { return memory_ + (in_turn + 1) * size_; }
   /// Makes L11's, of `at_once` rows at once; L11 is given by its transpose if `by_rows`.
   void make(View<T> L11, bool by_rows, std::int64_t at_once, unsigned char* stream, Queue& q) const {
-    if constexpr (there_are)
+    if constexpr (there_are) {
+      if (cuda::solve_stream_bytes<T>(L11.rows, at_once, false) > static_cast<std::int64_t>(size_))
+        fail(Status::internal_error, "getrf: no room for the stream of ", L11.rows, " rows");
       cuda::solve_stream_of(by_rows ? Uplo::Upper : Uplo::Lower, by_rows ? Op::Trans : Op::NoTrans, Diag::Unit, L11,
                             at_once, false, stream, q);
+    }
   }
 
  private:
