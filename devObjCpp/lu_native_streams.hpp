@@ -23,23 +23,12 @@ class LuNativeStreams {
   LuNativeStreams(std::int64_t n, std::int64_t solve_rows, const LuNativeBlocks<T>& blocks)
       : n_(n), solve_rows_(solve_rows) {
     if constexpr (there_are) {
-      std::int64_t bytes = 0;
-      const auto has = [&](Range K) {
-        bytes = std::max(bytes, cuda::solve_stream_bytes<T>(K.size(), rows_at_once(K), false));
-      };
-      const auto has_halves = [&](auto self, Range K, std::int64_t inner) -> void {
-        if (K.size() <= inner) return;
-        const Range left{K.begin, LuNativeBlocks<T>::middle(K, inner)}, right{left.end, K.end};
-        if (streamed(left)) has(left);
-        self(self, left, inner);
-        self(self, right, inner);
-      };
-      for (const LuNativeBlock& block : blocks.all()) {
-        if (const Range K = block.columns; K.end < n_ && (streamed(K) || n_ - K.end > cuda::exchange_solve_few)) has(K);
-        has_halves(has_halves, block.columns, block.inner);
-      }
-      for (const auto& group : blocks.groups())
-        if (group.of_several()) has(blocks.whole(group).columns);
+      // Room for the widest, in parts of the most rows: others, and halves of blocks, need no more.
+      const std::int64_t widest = blocks.widest_group();
+      const bool some_streamed = widest > solve_rows_;
+      if (!some_streamed && n_ <= cuda::exchange_solve_few) return;
+      const std::int64_t bytes =
+          cuda::solve_stream_bytes<T>(widest, some_streamed ? cuda::solve_streamed_rows<T> : solve_rows_, false);
       size_ = static_cast<std::size_t>(bytes + 255) / 256 * 256;
     }
   }

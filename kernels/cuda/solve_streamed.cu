@@ -136,30 +136,23 @@ bool launch(const double* L, int w, Block<E> B, Queue& q) {
 
 }  // namespace
 
-template <>
-void solve_streamed(const void* stream, View<std::complex<double>> B, bool B_by_rows, Queue& q) {
-  if (B.empty()) return;
-  DeviceScope scope(q.device());
-  solve_streamed_few(static_cast<const double*>(stream), static_cast<int>(B_by_rows ? B.cols : B.rows), block_of(B),
-                     B_by_rows, q);
-  q.launched("solve_streamed");
-}
-
-template <>
-void solve_streamed(const void* stream, View<double> B, bool B_by_rows, Queue& q) {
+template <class T>
+void solve_streamed(const void* stream, View<T> B, bool B_by_rows, Queue& q) {
   if (B.empty()) return;
   DeviceScope scope(q.device());
   const auto* const L = static_cast<const double*>(stream);
   const auto w = static_cast<int>(B_by_rows ? B.cols : B.rows);
-  if ((B_by_rows ? B.rows : B.cols) <= few_columns) {
+  bool done = true;
+  if (is_complex<T> || (B_by_rows ? B.rows : B.cols) <= few_columns)
     solve_streamed_few(L, w, block_of(B), B_by_rows, q);
-    return q.launched("solve_streamed");
-  }
-  const bool done =
-      w <= 256 ? (B_by_rows ? launch<256, true>(L, w, block_of(B), q) : launch<256, false>(L, w, block_of(B), q))
-               : (B_by_rows ? launch<384, true>(L, w, block_of(B), q) : launch<384, false>(L, w, block_of(B), q));
+  else if constexpr (!is_complex<T>)
+    done = w <= 256 ? (B_by_rows ? launch<256, true>(L, w, block_of(B), q) : launch<256, false>(L, w, block_of(B), q))
+                    : (B_by_rows ? launch<384, true>(L, w, block_of(B), q) : launch<384, false>(L, w, block_of(B), q));
   if (!done) fail(Status::internal_error, "solve_streamed: ", w, " rows are too many for this GPU's shared memory");
   q.launched("solve_streamed");
 }
+
+template void solve_streamed(const void*, View<double>, bool, Queue&);
+template void solve_streamed(const void*, View<std::complex<double>>, bool, Queue&);
 
 }  // namespace devobj::cuda
