@@ -33,9 +33,8 @@ inline constexpr std::int64_t by_three_least = 2048;
 inline constexpr std::int64_t three_products_least = 32, three_products_least_rows = 4000;
 /// Rows and columns from which a matrix of double precision that is not aligned is updated faster as two that are.
 inline constexpr std::int64_t unaligned_least = 3072;
-/// Rows and columns, and columns of V, from which a matrix of complex<double> is updated faster by gemm_residues; columns from which one is
-/// that begins with those of the unit matrix, in which products have parts with little in them, which are slow.
-inline constexpr std::int64_t residues_least_reflected = 2048, residues_least_width = 384, residues_least_unit = 8192;
+/// Rows and columns, and columns of V, from which a matrix of complex<double> is updated faster by gemm_residues.
+inline constexpr std::int64_t residues_least_reflected = 2048, residues_least_width = 384;
 /// Rows or columns, and both and the depth, from which a single precision product that is not by parts is faster by gemm_three_tf32.
 inline constexpr std::int64_t three_tf32_least_long = 4000, three_tf32_least = 64;
 /// Rows of a triangle's diagonal blocks, which trsm solves.
@@ -71,12 +70,11 @@ class ProductsByParts {
  public:
   ProductsByParts() = default;
 
-  /// For block reflectors of up to k columns, applied to matrices of up to rows x cols, parts of C if that is known; by gemm_residues to
-  /// matrices of `residues_least` columns and more.
+  /// For block reflectors of up to k columns, applied to matrices of up to rows x cols, parts of C if that is known.
   template <class T>
   static ProductsByParts for_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q,
-                                        View<T> C = {}, std::int64_t residues_least = residues_least_reflected) {
-    ProductsByParts parts = for_large_products<T>(math, rows, cols, k, q, C, residues_least);
+                                        View<T> C = {}) {
+    ProductsByParts parts = for_large_products<T>(math, rows, cols, k, q, C);
     parts.multiplies_by_three_ = multiplies_by_three<T>(math, rows, q);
     return parts;
   }
@@ -129,7 +127,7 @@ class ProductsByParts {
   /// Whether C -= V W is to be by gemm_residues but for the rows of V's triangle.
   template <class T>
   bool updates_by_residues(View<T> V, View<T> C) const {
-    return C.cols >= residues_least_ && V.cols >= residues_least_width &&
+    return updates_by_residues_ && V.cols >= residues_least_width &&
            std::min(C.rows - V.cols, C.cols) >= residues_least_reflected &&
            reinterpret_cast<std::uintptr_t>(C.data) % sizeof(T) == 0;
   }
@@ -207,7 +205,7 @@ class ProductsByParts {
   /// for_reflectors, but for `multiply`.
   template <class T>
   static ProductsByParts for_large_products(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k, Queue& q,
-                                            View<T> C, std::int64_t residues_least) {
+                                            View<T> C) {
     if constexpr (cuda_built && std::is_same_v<T, double>)
       if (q.on_cuda() && std::min(rows, cols) >= unaligned_least && !C.empty() &&
           !cuda::gemm_overlapped_aligned(C, C, C) && cuda::gemm_overlapped_usable(q.device()))
@@ -215,7 +213,7 @@ class ProductsByParts {
     const bool by_three = std::is_same_v<T, std::complex<double>> && q.on_cuda() && !strict_math(math);
     if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
       if (by_three && std::min(rows, cols) >= by_three_least && cuda::gemm_3m_overlapped_possible(View<T>(), q))
-        return for_complex_reflectors(math, rows, cols, k, q, residues_least);
+        return for_complex_reflectors(math, rows, cols, k, q);
     if constexpr (cuda_built)
       if (pays<T>(math, rows, cols, q) || pays_as_real<T>(rows, cols, q)) {
         const std::int64_t free = std::max(rows, cols);  // V^H C, and C^H V
@@ -236,15 +234,14 @@ class ProductsByParts {
   }
   /// By three real products, and where V is wide and there is memory for it, by gemm_residues.
   static ProductsByParts for_complex_reflectors(Math math, std::int64_t rows, std::int64_t cols, std::int64_t k,
-                                                Queue& q, std::int64_t residues_least) {
+                                                Queue& q) {
     const std::size_t of_updates = cuda::gemm_3m_overlapped_workspace(rows, cols, k);
     const std::size_t of_three = std::max(of_updates, cuda::project_3m_workspace(rows, k, cols));
-    if (k >= residues_least_width && std::min(rows - k, cols) >= residues_least_reflected && cols >= residues_least &&
-        residues_usable(math, q))
+    if (k >= residues_least_width && std::min(rows - k, cols) >= residues_least_reflected && residues_usable(math, q))
       try {
         const std::size_t of_residues = cuda::gemm_residues_workspace<std::complex<double>>(rows, cols, k);
         ProductsByParts parts(q.workspace(std::max(of_three, of_residues)), true, true);
-        parts.residues_least_ = residues_least;
+        parts.updates_by_residues_ = true;
         parts.projects_by_three_ = true;
         return parts;
       } catch (const Error& error) {
@@ -284,7 +281,7 @@ class ProductsByParts {
   bool projects_by_three_ = false;  // V^H C in that workspace, too
   bool has_first_parts_ = false;
   bool low_low_ = true;            // as in gemm_by_parts
-  std::int64_t residues_least_ = INT64_MAX;  // C's columns
+  bool updates_by_residues_ = false;  // in that workspace
 };
 
 }  // namespace devobj

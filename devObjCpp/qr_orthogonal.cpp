@@ -43,14 +43,14 @@ std::int64_t block_size(const QrOptions& options, std::int64_t k, std::int64_t w
 
 template <class T>
 BlockReflectors<T>::BlockReflectors(Side side, std::int64_t m, std::int64_t k, std::int64_t nb, std::int64_t width,
-                                    bool with_VTri, Queue& q, Math math, View<T> where, std::int64_t residues_least)
+                                    bool with_VTri, Queue& q, Math math, View<T> where)
     : side_(side),
       with_VTri_(with_VTri),
       TW_(width, nb, q),
       // (complex ones are not multiplied by parts from the right)
       parts_(side == Side::Right && is_complex<T>
                  ? ProductsByParts::for_small_products<T>(math, m, q)
-                 : ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where, residues_least)),
+                 : ProductsByParts::for_reflectors<T>(math, m, width, nb, q, where)),
       q_(q) {
   // Bytes of V, with V T, up to which a reflector is small; and vectors from which there are places for more than two: for fewer the calls of
   // more queues take longer than what they do.
@@ -161,8 +161,7 @@ OrthogonalFactor<T>::OrthogonalFactor(Side side, std::int64_t order, std::int64_
                                       QrOptions options, View<T> where)
     : side_(side), block_(block_size<T>(options, k, width, q)), q_(q) {
   if (by_lapack(options.method, q)) return;
-  H_.emplace(side, order, k, block_, width, width >= few, q, options.math, where,
-             side == Side::Left ? residues_least_reflected : INT64_MAX);
+  H_.emplace(side, order, k, block_, width, width >= few, q, options.math, where);
 }
 
 template <class T> void OrthogonalFactor<T>::apply(Op op, View<T> V, View<T> tau, View<T> C) {
@@ -212,7 +211,7 @@ template <class T> void orgqr(View<T> A, View<T> tau, Queue& q, QrOptions option
 
   // All memory first: when there is none, A is as it was.
   const std::int64_t nb = block_size<T>(options, k, n, q);
-  BlockReflectors<T> H(Side::Left, m, k, nb, n, true, q, options.math, A, residues_least_unit);
+  BlockReflectors<T> H(Side::Left, m, k, nb, n, true, q, options.math, A);
   // Columns beyond the reflectors: those of the unit matrix.
   laset(Uplo::General, T(0), T(0), A({0, k}, {k, n}), q);
   laset(Uplo::General, T(0), T(1), A({k, m}, {k, n}), q);

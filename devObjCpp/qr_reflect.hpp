@@ -159,7 +159,14 @@ void reflect_unit_left(View<T> V, View<T> VTri, View<T> C, View<T> X, Queue& q, 
   }
   transpose(adjoint<T>, VTri(k, k), X(k, k), q);
   if (!others.empty()) project_left(VTri_below, others, X(k, right), q, parts);
-  subtract_left(V, X, C, q, parts);
+  if (!parts.updates_by_residues(V, others)) return subtract_left(V, X, C, q, parts);
+  // The unit columns by themselves: they are multiplied by a triangle, for which gemm_residues is slow, and half of whose zeros are left out.
+  const std::int64_t half = V.cols / 2;
+  for (const Range K : {Range{0, half}, Range{half, V.cols}}) {
+    const Range above{0, K.end}, rows{0, V.rows};
+    parts.multiply(Op::NoTrans, Op::NoTrans, T(-1), V(rows, above), X(above, K), T(1), C(rows, K), q);
+  }
+  subtract_left(V, X(k, right), C({0, C.rows}, right), q, parts);
 }
 
 /// C = C (I - VTri V^H), C is n x m; X is n x k workspace.

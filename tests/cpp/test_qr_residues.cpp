@@ -132,7 +132,7 @@ TEST_P(QrByResidues, WhatIsNotFinite) {
   }
 }
 
-/// ormqr's, from the left, and those of orgqr with many columns.
+/// ormqr's, from the left, and those of orgqr.
 TEST_P(QrByResidues, OrthogonalFactorsAreThoseOfPlainProducts) {
   if (!usable()) GTEST_SKIP() << "skipped: this GPU has no such product";
   const std::int64_t k = block + 100;
@@ -165,7 +165,7 @@ TEST_P(QrByResidues, OrthogonalFactorsAreThoseOfPlainProducts) {
           },
           std::string("ormqr ") + static_cast<char>(op));
   }
-  const std::int64_t n = residues_least_unit + k;
+  const std::int64_t n = residues_least_reflected + k;
   const QrFactors<Z> f = factor_qr(random<Z>(n, k, 46), q());
   const Matrix<Z> V = upload(f.QR, q()), tau = upload(f.tau, q());
   Matrix<Z> A(n, n, q());
