@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(threads) exchange_solve_kernel(Block<E> stored
         own[c][k0 + i] = x;
       });
     } else if (team.member == 0) {
-      multiply_exactly<E, warp_columns>([&](int i, int k) { return L[s][i][k]; }, own, k0);
+      multiply_exactly<E>([&](int i, int k) { return L[s][i][k]; }, own, warp_columns, k0);
     }
     team.meet();
     rows.template store<warp_columns>(team, k0, w);
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(threads, 2)
       __syncwarp();
     } else {
       const double* const D = L + (solve_stream::tiles_before(s, false) + s) * (chunks * solve_stream::chunk_doubles);
-      multiply_exactly<E, warp_columns>([&](int i, int k) { return solve_stream::element<E>(D, i, k); }, own, k0);
+      multiply_exactly<E>(solve_stream::Elements<E>{D}, own, warp_columns, k0);
     }
     rows.template store<warp_columns>(team, k0, w);
   }

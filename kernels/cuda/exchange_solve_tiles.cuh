@@ -223,12 +223,12 @@ __device__ __noinline__ void invert(Tile<E>& D) {
   for (int i = 0; i < tile; ++i) D[i][lane] = x[i];
 }
 
-/// By one warp: X = D^-1 X for some columns, without the zeros of D^-1, which would make a NaN of an infinity. inverse(i, k) is
-/// an element of D^-1.
-template <class E, int columns, class Inverse>
-__device__ __noinline__ void multiply_exactly(Inverse inverse, Column<E>* X, int k0) {
+/// By one warp: X = D^-1 X for so many columns `count`, of which column c begins at X[c], rows k0 ..., without the zeros of D^-1, which would
+/// make a NaN of an infinity. inverse(i, k) is an element of D^-1.
+template <class E, class Inverse, class OneColumn>
+__device__ __noinline__ void multiply_exactly(Inverse inverse, OneColumn* X, int count, int k0) {
   const int row = threadIdx.x % warp_size;
-  for (int c = 0; c < columns; ++c) {
+  for (int c = 0; c < count; ++c) {
     E x{};
     for (int k = 0; k <= row; ++k) x = minus_product(x, negative(inverse(row, k)), X[c][k0 + k]);
     __syncwarp();

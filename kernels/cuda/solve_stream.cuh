@@ -13,6 +13,7 @@
 
 namespace devobj::cuda::solve_stream {
 
+using exchange_solve_tiles::multiply_exactly;
 using exchange_solve_tiles::threads;
 using exchange_solve_tiles::tile;
 using exchange_solve_tiles::warps;
@@ -65,18 +66,12 @@ __device__ void set_element(double* of_tile, int row, int col, E x) {
   if constexpr (is_device_complex<E>) to[half_doubles] = im(x);
 }
 
-/// By one warp: X = D^-1 X for so many columns `count`, of which column c begins at X[c], rows k0 ..., without the zeros of D^-1, which would
-/// make a NaN of an infinity. D^-1 is in device memory.
-template <class E, class Column>
-__device__ __noinline__ void multiply_exactly(const double* inverse, Column* X, int count, int k0) {
-  const int row = threadIdx.x % warp_size;
-  for (int c = 0; c < count; ++c) {
-    E x{};
-    for (int k = 0; k <= row; ++k) x = minus_product(x, negative(element<E>(inverse, row, k)), X[c][k0 + k]);
-    __syncwarp();
-    X[c][k0 + row] = x;
-  }
-}
+/// A tile's elements, for multiply_exactly.
+template <class E>
+struct Elements {
+  const double* of_tile;
+  __device__ E operator()(int row, int col) const { return element<E>(of_tile, row, col); }
+};
 
 /// Of a block, all of whose threads take the chunks: the first `solving` warps, fewer than all, get them, the others
 /// help to bring them. On Hopper a warp waits for its chunk alone, which one thread has had copied; elsewhere the block does.

@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(threads_for<pairs>) solve_streamed_kernel(cons
     if (finite)
       solved.each([&](int i, int c, E x) { X[c][k0 + i] = x; });
     else
-      multiply_exactly<E>(L + (tiles_before(s, false) + s) * chunk_doubles, own, own_columns, k0);
+      multiply_exactly<E>(Elements<E>{L + (tiles_before(s, false) + s) * chunk_doubles}, own, own_columns, k0);
     pair.meet();
     each(s, s + 1, [](bool there, E* to, E& from) {
       if (there) *to = from;

@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(2 * pairs * warp_size) solve_streamed_few_kern
           D.template multiply<tile>(x, X, k0);
       } else {
         constexpr int own = columns_of_block / 2;
-        multiply_exactly<E>(tiles + stripe * tile_doubles, X + pair.member * own, own, k0);
+        multiply_exactly<E>(Elements<E>{tiles + stripe * tile_doubles}, X + pair.member * own, own, k0);
         pair.meet();
         x.each([&](int i, int c, E& of) { of = X[c][first_row + i]; });
       }
