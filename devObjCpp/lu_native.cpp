@@ -170,7 +170,7 @@ class NativeLu {
 
   void choose_products() {
     blocks_.set_groups(products_);
-    products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest_group());
+    products_.choose(k_ - blocks_[0].columns.size(), blocks_.widest_group(), blocks_.widest());
   }
 
   Place whole() const { return {A_, by_rows_}; }

@@ -21,7 +21,8 @@ inline bool lu_is_tall(std::int64_t m, std::int64_t n) {
 /// wide and math is not strict, by gemm_residues; else of complex<double> by three real products, with strict math or where little
 /// is left by four (gemm_complex_overlapped), and as real ones if the GPU has neither; else of double by gemm_overlapped. All others
 /// by cuBLAS. All but cuBLAS's, to which complex<double> as real belongs, can leave multiprocessors to the panels.
-/// For the updates of the rest, one behind the other: the workspace serves one product at a time. Other products in single
+/// For the updates of the rest, one behind the other: the workspace serves one product at a time. Of tall complex matrices updates on the panels'
+/// queue are by gemm_residues, too (subtract_beside), in a workspace of their own. Other products in single
 /// precision, with many rows or columns, are by gemm_three_tf32, if columns are aligned and math is not strict; in complex<double>, of matrices of some
 /// sizes, by three real products of cuBLAS's (three_within_blocks).
 template <class T>
@@ -40,6 +41,8 @@ class LuNativeProducts {
   static constexpr std::int64_t residues_least = is_complex<T> ? 2048 : 4096,
                                 residues_least_depth = is_complex<T> ? 384 : 768;
   static_assert(!is_complex<T> || residues_least >= by_three_least);  // workspace_bytes
+  // Rows and columns from which an update on the panels' queue, as deep, is so too, in a workspace of its own: of tall complex matrices.
+  static constexpr std::int64_t residues_least_rows_beside = 10'000, residues_least_columns_beside = 256;
   // Rows and columns from which a single precision update of the rest of a row-major matrix has a first part: of a smaller one the panels
   // decide, which wait longer for that than for a product beside the rest's solves.
   static constexpr std::int64_t first_part_least = is_complex<T> ? 5000 : 10'000;
@@ -69,8 +72,8 @@ class LuNativeProducts {
     return residues_usable_ && aligned(A_) && std::min(rows, cols) >= residues_least;
   }
 
-  /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest group of blocks.
-  void choose(std::int64_t rest, std::int64_t depth) {
+  /// `rest`: columns with pivots right of the first block; `depth`: columns of the widest group of blocks; `block`: of the widest block.
+  void choose(std::int64_t rest, std::int64_t depth, std::int64_t block) {
     const std::int64_t k = std::min(A_.rows, A_.cols);
     rows_ = A_.rows - k + rest;
     cols_ = A_.cols - k + rest;
@@ -88,24 +91,16 @@ class LuNativeProducts {
       wants_copy_ = overlapped_ && is_small && !is_aligned;
     }
     residues_ = residues_usable_ && rest >= residues_least && depth >= residues_least_depth && aligned(A_);
+    const bool many_rows = lu_is_tall(A_.rows, A_.cols) && A_.rows >= residues_least_rows_beside;
+    beside_ = is_complex<T> && residues_ && !by_rows_ && many_rows ? block : 0;
   }
   /// Whether an aligned copy of A is to be factored.
   bool wants_copy() const { return wants_copy_; }
   std::size_t workspace_bytes() const {
-    if (!by_three_ && !by_parts_ && !overlapped_copies_ && !residues_) return 0;
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-      if (by_three_) {
-        const std::size_t of_three = cuda::gemm_3m_overlapped_workspace(rows_, cols_, depth_);
-        return residues_ ? std::max(of_three, residues_workspace()) : of_three;
-      }
-    if constexpr (is_complex<T>)
-      return cuda::gemm_as_real_workspace<T>(rows_, cols_, depth_);
-    else if constexpr (std::is_same_v<T, double>)
-      return residues_ ? residues_workspace()
-                       : cuda::gemm_overlapped_workspace(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_,
-                                                         std::min(depth_, overlapped_most_depth_staying));
-    else
-      return cuda::gemm_by_parts_workspace(rows_, cols_, depth_);
+    std::size_t beside = 0;
+    if constexpr (!single)
+      if (beside_ > 0) beside = cuda::gemm_residues_workspace<T>(A_.rows, beside_, beside_);
+    return workspace_bytes_of_rest() + beside;
   }
   /// Where there is no memory for that: whether less will do, without gemm_residues; they are to be chosen again.
   bool forgo_residues() {
@@ -115,6 +110,7 @@ class LuNativeProducts {
   /// `places`, `counts`: of cuda::Spared.
   void use(void* workspace, const std::int32_t* places, std::int32_t* counts) {
     workspace_ = workspace;
+    workspace_beside_ = static_cast<unsigned char*>(workspace) + workspace_bytes_of_rest();
     spared_ = {panel_multiprocessors + more_multiprocessors(), places, counts};
   }
 
@@ -163,8 +159,37 @@ class LuNativeProducts {
     subtract_otherwise(A, B, C, guarded, of_rest, stays, q, first, displaced);
     return false;
   }
+  /// The same on the panels' queue by gemm_residues, if that is faster; else false, with nothing done.
+  bool subtract_beside(View<T> A, View<T> B, View<T> C, Queue& q) const {
+    if constexpr (std::is_same_v<T, std::complex<double>>) {
+      if (std::max(A.cols, C.cols) > beside_ || A.cols < residues_least_depth || C.rows < residues_least_rows_beside ||
+          C.cols < residues_least_columns_beside)
+        return false;
+      cuda::gemm_residues<T>(Op::NoTrans, Op::NoTrans, -1, A, B, C, workspace_beside_, q);
+      return true;
+    }
+    return false;
+  }
 
  private:
+  /// A multiple of 256.
+  std::size_t workspace_bytes_of_rest() const { return (bytes_of_rest() + 255) / 256 * 256; }
+  std::size_t bytes_of_rest() const {
+    if (!by_three_ && !by_parts_ && !overlapped_copies_ && !residues_) return 0;
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+      if (by_three_) {
+        const std::size_t of_three = cuda::gemm_3m_overlapped_workspace(rows_, cols_, depth_);
+        return residues_ ? std::max(of_three, residues_workspace()) : of_three;
+      }
+    if constexpr (is_complex<T>)
+      return cuda::gemm_as_real_workspace<T>(rows_, cols_, depth_);
+    else if constexpr (std::is_same_v<T, double>)
+      return residues_ ? residues_workspace()
+                       : cuda::gemm_overlapped_workspace(by_rows_ ? cols_ : rows_, by_rows_ ? rows_ : cols_,
+                                                         std::min(depth_, overlapped_most_depth_staying));
+    else
+      return cuda::gemm_by_parts_workspace(rows_, cols_, depth_);
+  }
   /// What multiplies; `other`: cuBLAS.
   enum class Kernel { residues, three_overlapped, complex_overlapped, by_parts, overlapped, other };
   Kernel kernel_of(View<T> A, View<T> B, View<T> C, bool of_rest, bool stays) const {
@@ -277,10 +302,11 @@ class LuNativeProducts {
   std::int64_t rows_ = 0, cols_ = 0, depth_ = 0;  // of the largest product
   bool by_three_ = false, by_parts_ = false, wants_copy_ = false;
   bool residues_usable_ = false, residues_ = false;
+  std::int64_t beside_ = 0;         // columns and depth at most of an update on the panels' queue by gemm_residues
   bool overlapped_ = false;         // gemm_overlapped, or gemm_complex_overlapped, is used
   bool overlapped_copies_ = false;  // and has the workspace for copies
   std::int64_t overlapped_least_ = overlapped_least;
-  void* workspace_ = nullptr;
+  void *workspace_ = nullptr, *workspace_beside_ = nullptr;
   cuda::Spared spared_;
 };
 

@@ -173,6 +173,7 @@ class LuNativeUpdates {
                 const cuda::FirstPart& first = {}, const cuda::DisplacedRows<T>& displaced = {}) {
     if (rows.size() <= 0) return false;
     const View<T> L21 = L(rows, K), U = A(K, columns);
+    if (&q == panels_ && products_.subtract_beside(L21, U, A(rows, columns), q)) return false;
     // row-major: the product of the transposes. U may have small columns.
     return products_.subtract(A.by_rows ? U : L21, A.by_rows ? L21 : U, A(rows, columns),
                               A.by_rows ? Side::Left : Side::Right, of_rest, panels_stay_, q, first, displaced);

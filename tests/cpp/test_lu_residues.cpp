@@ -82,14 +82,17 @@ TEST_P(LuByResidues, AsGoodAsByPlainProducts) {
   });
 }
 
-/// Twice as many rows as columns: what the exchanges displace is brought by the product.
+/// Twice as many rows as columns and more: what the exchanges displace is brought by the product, and of complex matrices, with so many rows,
+/// updates on the panels' queue are by remainders, too.
 TEST_P(LuByResidues, TallMatrices) {
   with_double([&]<class T>(T) {
     bool usable = false;
     if constexpr (cuda_built) usable = cuda::gemm_residues_usable(q().device());
     if (!usable) GTEST_SKIP() << "skipped: this GPU has no such product";
-    const std::int64_t block = is_complex<T> ? 384 : 768, n = LuNativeProducts<T>::residues_least + 3 * block + 100;
-    const Dense<T> A = random<T>(2 * n, n, 33);
+    const std::int64_t block = is_complex<T> ? 384 : 768, n = LuNativeProducts<T>::residues_least + 3 * block + 100,
+                       m = is_complex<T> ? LuNativeProducts<T>::residues_least_rows_beside + 3 * block : 2 * n;
+    ASSERT_TRUE(lu_is_tall(m, n));
+    const Dense<T> A = random<T>(m, n, 33);
     const auto factors = [&](Math math) {
       LuOptions options{Method::native, block, nullptr, is_complex<T> ? 64 : 128};
       options.math = math;
