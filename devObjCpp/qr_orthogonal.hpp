@@ -30,9 +30,10 @@ inline void require_options(const char* routine, const QrOptions& options, const
 }
 
 /// Block reflectors H = I - V T V^H of k vectors in all, up to nb columns and m rows each, one after the other, applied to C with up to
-/// `width` columns (from the left) or rows (from the right), parts of `where` if that is known. While one is applied in the queue, the V and T of the next one are made beside it, and `with_VTri` V T,
-/// which takes as long as T for as many columns as V has rows. T is a chain of small kernels, which can take longer than its
-/// application: where V is not large up to three are made at the same time, as far as calls are ahead of the GPU.
+/// `width` columns (from the left) or rows (from the right), parts of `where` if that is known. While one is applied in the queue, the V
+/// and T of the next one are made beside it, and `with_VTri` V T, which takes as long as T for as many columns as V has rows. T is a
+/// chain of small kernels, which can take longer than its application: where V is not large up to three are made at the same time, as
+/// far as calls are ahead of the GPU.
 template <class T> class BlockReflectors {
  public:
   BlockReflectors(Side side, std::int64_t m, std::int64_t k, std::int64_t nb, std::int64_t width, bool with_VTri,

@@ -110,8 +110,8 @@ contains
   !> How matrices are multiplied inside LU, QR and solves on a GPU, from now on: 'auto' (at the beginning: those of single
   !> precision by products of parts of the numbers on the tensor cores where that is faster, which is as accurate; large double
   !> complex ones in LU and QR by three real products instead of four, large ones in double precision, real and complex, in LU,
-  !> and complex ones in getrs, by products of integers, where that is nearly as accurate) or 'strict' (by plain products), case ignored. The environment variable DEVOBJ_MATH=strict overrides
-  !> it. Error: another word.
+  !> and complex ones in getrs and QR, by products of integers, where that is nearly as accurate) or 'strict' (by plain products),
+  !> case ignored. The environment variable DEVOBJ_MATH=strict overrides it. Error: another word.
   subroutine set_math_dv(math, stat, errmsg)
     character(*), intent(in) :: math
     integer, intent(out), optional :: stat

@@ -100,7 +100,7 @@ devobj_status devobj_wait(void);
 /* How matrices are multiplied inside algorithms on a GPU, from now on and in every thread: DEVOBJ_MATH_AUTO, those of
  * single precision by products of parts of the numbers on the tensor cores where that is faster, which is as accurate, and
  * large double complex ones in LU and QR by three real products instead of four, large ones in double precision, real
- * and complex, in LU, and complex ones in getrs, by products of integers, where that is nearly as accurate;
+ * and complex, in LU, and complex ones in getrs and QR, by products of integers, where that is nearly as accurate;
  * DEVOBJ_MATH_STRICT, by plain products.
  * DEVOBJ_MATH=strict in the environment overrides it. Error: DEVOBJ_INVALID_ARGUMENT. */
 devobj_status devobj_set_math(devobj_math math);

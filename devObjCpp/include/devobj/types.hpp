@@ -38,9 +38,9 @@ enum class Method : int {
 /// How matrices are multiplied inside an algorithm on a GPU. `automatic`: those of single precision, real and complex, by
 /// products of parts of the numbers on the tensor cores where that is faster, which is as accurate; large complex<double>
 /// ones in LU and QR by three real products instead of four, with errors relative to norms instead of elements; those of great depth
-/// in LU in double precision (of more than some 13,300 rows, complex ones 6000), and in complex<double> solves with an LU and 2048
-/// right-hand sides or more, by products of integers on Hopper's tensor cores, with errors of a few eps relative to |L| |U|, |L| |X| as a
-/// rule.
+/// in LU in double precision (of more than some 13,300 rows, complex ones 6000), in complex<double> solves with an LU and 2048
+/// right-hand sides or more, and in complex<double> products with Q, QR of more than 7000 columns among them, by products of integers on
+/// Hopper's tensor cores, with errors of a few eps relative to |L| |U|, |L| |X|, |V| |W| as a rule.
 /// DEVOBJ_MATH=strict in the environment, or set_math (devobj/math.hpp), makes it strict. `strict`: by plain products, as
 /// accurate as BLAS's.
 enum class Math : int { automatic = 0, strict = 1 };
