@@ -86,7 +86,7 @@ class NativePanels {
   /// V T of the whole panel, whose T has been made.
   View<T> make_VTri(int turn, Range K, Queue& q) {
     const View<T> VTri = of_panel(VTri_[turn], K.begin, K.size());
-    times_triangle(V(turn, K.begin, K.size()), Op::NoTrans, Tri(turn, K.size()), VTri, q, parts_);
+    times_triangle(T(1), V(turn, K.begin, K.size()), Op::NoTrans, Tri(turn, K.size()), T(0), VTri, q, parts_);
     return VTri;
   }
   /// Whether apply_panel takes the strips' reflectors one after the other, so that it does not need T of the whole panel.

@@ -90,7 +90,7 @@ void BlockReflectors<T>::Reflector::load(View<T> A, View<T> tau, bool with_VTri,
   triangle_of_vectors(V, tau, G, Tri, q, in_parts ? 2 : 1);
   if (!with_VTri) return;
   VTri = View<T>(VTri.data, V.rows, V.cols, V.ld);
-  times_triangle(V, op, Tri, VTri, q, parts);
+  times_triangle(T(1), V, op, Tri, T(0), VTri, q, parts);
 }
 
 template <class T>

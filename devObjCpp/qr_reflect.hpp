@@ -119,18 +119,19 @@ void reflect_right(Op op, View<T> V, View<T> Tri, View<T> C, View<T> W, View<T> 
 // equal rows, whose differences Tri takes; all that their long sums have lost in rounding is left then, and in a wide block from
 // many rows. The differences of V's columns have no long sums.
 
-/// VTri = V op(Tri), Tri upper triangular: of wide ones by halves, as in multiply_triangle.
+/// C = alpha V op(Tri) + beta C, Tri upper triangular: of wide ones by halves, as in multiply_triangle.
 template <class T>
-void times_triangle(View<T> V, Op op, View<T> Tri, View<T> VTri, Queue& q, const ProductsByParts& parts = {}) {
+void times_triangle(T alpha, View<T> V, Op op, View<T> Tri, T beta, View<T> C, Queue& q,
+                    const ProductsByParts& parts = {}) {
   constexpr std::int64_t least = 512;
   const std::int64_t k = Tri.rows, half = k / 2;
-  if (k < least || !q.on_cuda()) return parts.multiply(Op::NoTrans, op, T(1), V, Tri, T(0), VTri, q);
+  if (k < least || !q.on_cuda()) return parts.multiply(Op::NoTrans, op, alpha, V, Tri, beta, C, q);
   const Range all{0, k}, first{0, half}, second{half, k}, rows{0, V.rows};
   const bool upper = op == Op::NoTrans;
   const Range part = upper ? first : second,
-              whole = upper ? second : first;  // of VTri's columns: from as many of V's, and from all
-  parts.multiply(Op::NoTrans, op, T(1), V, upper ? Tri(all, whole) : Tri(whole, all), T(0), VTri(rows, whole), q);
-  parts.multiply(Op::NoTrans, op, T(1), V(rows, part), Tri(part, part), T(0), VTri(rows, part), q);
+              whole = upper ? second : first;  // of C's columns: from as many of V's, and from all
+  parts.multiply(Op::NoTrans, op, alpha, V, upper ? Tri(all, whole) : Tri(whole, all), beta, C(rows, whole), q);
+  parts.multiply(Op::NoTrans, op, alpha, V(rows, part), Tri(part, part), beta, C(rows, part), q);
 }
 
 /// C = (I - V VTri^H) C. X is workspace of V.cols x C.cols elements without gaps. Does not wait.
@@ -160,12 +161,8 @@ void reflect_unit_left(View<T> V, View<T> VTri, View<T> C, View<T> X, Queue& q, 
   transpose(adjoint<T>, VTri(k, k), X(k, k), q);
   if (!others.empty()) project_left(VTri_below, others, X(k, right), q, parts);
   if (!parts.updates_by_residues(V, others)) return subtract_left(V, X, C, q, parts);
-  // The unit columns by themselves: they are multiplied by a triangle, for which gemm_residues is slow, and half of whose zeros are left out.
-  const std::int64_t half = V.cols / 2;
-  for (const Range K : {Range{0, half}, Range{half, V.cols}}) {
-    const Range above{0, K.end}, rows{0, V.rows};
-    parts.multiply(Op::NoTrans, Op::NoTrans, T(-1), V(rows, above), X(above, K), T(1), C(rows, K), q);
-  }
+  // The unit columns by themselves: they are multiplied by a triangle, for which gemm_residues is slow.
+  times_triangle(T(-1), V, Op::NoTrans, X(k, k), T(1), C({0, C.rows}, k), q, parts);
   subtract_left(V, X(k, right), C({0, C.rows}, right), q, parts);
 }
 
