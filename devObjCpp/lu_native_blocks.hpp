@@ -50,9 +50,9 @@ class LuNativeBlocks {
         if (options.inner_block > 0) sizes.inner_block = options.inner_block;
       }
       std::int64_t width = std::min(sizes.block, k - j);
-      // Nothing runs beside the first block's panels, and beside the next one's what the first block's depth gives. (Products of
-      // complex<double> lose more by little depth than that gains.)
-      if (!std::is_same_v<T, std::complex<double>> && options.block <= 0 && sizes.inner_block < sizes.block)
+      // Nothing runs beside the first block's panels, and beside the next one's what the first block's depth gives. (Where complex
+      // products are by gemm_residues they lose more by little depth than that gains.)
+      if (!(is_complex<T> && products.better_deep(m, n)) && options.block <= 0 && sizes.inner_block < sizes.block)
         width = std::min(width, blocks_.empty() ? 2 * sizes.inner_block : 2 * blocks_.back().columns.size());
       const std::int64_t inner = std::min({sizes.inner_block > 0 ? sizes.inner_block : width, width, most_inner});
       blocks_.push_back(block_of({j, j + width}, inner));
