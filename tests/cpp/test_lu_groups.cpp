@@ -91,21 +91,22 @@ TEST_P(LuGroups, AsGoodAsByPlainProducts) {
     if (!usable) GTEST_SKIP() << "skipped: this GPU has no such product";
     struct Shape {
       std::int64_t m, n;
-      bool grouped;
+      bool tested, grouped;
     };
     constexpr bool real = std::is_same_v<T, double>;
     try {
-      for (const auto& [m, n, grouped] : {Shape{12'302, 12'302, true},
-                                          {18'302, 18'302, true},
-                                          {25'500, 13'000, real},
-                                          {14'000, 12'302, !real},
-                                          {13'000, 25'500, real},
-                                          {62'000, 7'700, real}}) {
-        if (!grouped) continue;
+      // (blocks of tall complex matrices are as wide as groups may be)
+      for (const auto& [m, n, tested, grouped] : {Shape{12'302, 12'302, true, true},
+                                                  {18'302, 18'302, true, true},
+                                                  {25'500, 13'000, true, real},
+                                                  {14'000, 12'302, !real, true},
+                                                  {13'000, 25'500, real, true},
+                                                  {62'000, 7'700, real, true}}) {
+        if (!tested) continue;
         SCOPED_TRACE(shape_name(m, n));
         const Problem<T> problem(m, n, q());
         const LuOptions native{Method::native}, strict{Method::native, 0, nullptr, 0, Math::strict};
-        EXPECT_GE(largest_group<T>(problem.A, native, q()), 2u);
+        EXPECT_EQ(largest_group<T>(problem.A, native, q()) >= 2, grouped);
         EXPECT_EQ(largest_group<T>(problem.A, strict, q()), 1u);
         EXPECT_EQ(largest_group<T>(problem.A, {Method::native, 256, nullptr, 128}, q()), 1u) << "of given columns";
         const Products<T> ours = products_of(problem, native, q(), q());
