@@ -18,7 +18,8 @@
 //                                                                                                       the caller's queue
 //
 // So panels wait for panels; all else has the time of some panels. Rows are exchanged within the window, in L's columns
-// left of it too: in the block soon (queue `trails`), left of the block when `rest` is done (queue `behind`).
+// left of it too: in the block soon (queue `trails`), left of the block when `rest` is done (queue `behind`). The product of
+// the rest begins when that of `ahead` below the band is done, which would have few multiprocessors beside it, and panels none.
 #include "lu_window.hpp"
 
 #include <algorithm>
@@ -33,8 +34,11 @@
 namespace devobj {
 namespace {
 
-/// Multiprocessors that the largest products leave to the panels and what is near them.
-constexpr cuda::Spared for_panels{16};
+/// Multiprocessors that the largest products leave to the panels and what is near them, with so many rows below a block: where
+/// these take longer than the products, more.
+constexpr cuda::Spared for_panels(std::int64_t below) {
+  return {below < 12'000 ? 48 : 16};
+}
 
 template <class S>
 class WindowLu {
@@ -52,6 +56,9 @@ class WindowLu {
         math_(math),
         strict_(strict_math(math)) {
     sources_ = Matrix<std::int32_t>(window_rows, panels_, q);
+    if constexpr (cuda_built && std::is_same_v<S, float>)
+      if (q.on_cuda() && !strict_ && n_ > 2 * block_ && cuda::window_upper_possible(q))
+        streams_ = Matrix<unsigned char>(static_cast<std::int64_t>(cuda::window_stream_bytes()), 2, q);
     parts_ = ProductsByParts::for_updates<S>(math, n_ - block_, n_ - 2 * block_, block_, q);
   }
 
@@ -113,12 +120,16 @@ class WindowLu {
       exchange(t, {columns_of_block(b).begin, K.begin}, trails);
 
       if (!last) continue;
-      update({band_end(b), n_}, b, ahead, carry_parts_, aheads);
+      make_stream(b, trails);
+      update({band_end(b), n_}, b, ahead, carry_parts_, aheads, for_panels(n_ - ahead.begin));
       carry_before = aheads.record(false);
 
       q_.wait_for(left_done);
       q_.wait_for(trails.record(false));
-      update_rest(b, [&] { rest_before = q_.record(false); });
+      update_rest(b, [&] {
+        rest_before = q_.record(false);
+        q_.wait_for(carry_before);
+      });
       behind.wait_for(q_.record(false));
       exchanges_left(b, behind);
     }
@@ -171,12 +182,25 @@ class WindowLu {
     return {b * panels_per_block_, std::min((b + 1) * panels_per_block_, panels_)};
   }
 
+  /// A block's L11 and exchanges for window_upper, where there is one. What this overwrites, the block before the last has been solved
+  /// with: panels wait for that.
+  void make_stream([[maybe_unused]] std::int64_t b, [[maybe_unused]] Queue& q) {
+    if constexpr (cuda_built && std::is_same_v<S, float>) {
+      const Range B = columns_of_block(b), panels = panels_of(b);
+      if (!streams_.empty() && columns_of_block(b + 1).end < n_)
+        cuda::window_stream(source(panels.begin), panels.size(), width, windows(b).size(), A_(B, B), stream_of(b), q);
+    }
+  }
+  unsigned char* stream_of(std::int64_t b) const { return streams_.data + b % 2 * streams_.ld; }
+
   /// U12 of a block in columns beyond the next one. Rows may be exchanged only while all of them have had the same updates,
   /// so that all exchanges come first.
   void upper(std::int64_t b, Range right, Queue& q) {
     if (right.size() <= 0) return;
-    exchange_block(b, right, q);
     const Range B = columns_of_block(b);
+    if constexpr (cuda_built && std::is_same_v<S, float>)
+      if (!streams_.empty()) return cuda::window_upper(stream_of(b), B.size(), A_(windows(b), right), q);
+    exchange_block(b, right, q);
     for (std::int64_t t = panels_of(b).begin; t < panels_of(b).end; ++t) {
       const Range K = columns(t);
       window_right(A_(K, K), A_(K, right), q);
@@ -204,10 +228,11 @@ class WindowLu {
                 others{soon.end, n_};
     upper(b, right, q_);
     if (parts_.has_first_parts() && by_parts(below, others, parts_))
-      return update(below, b, right, parts_, q_, for_panels, {Side::Right, soon.size(), std::cref(there)});
+      return update(below, b, right, parts_, q_, for_panels(below.size()),
+                    {Side::Right, soon.size(), std::cref(there)});
     update(below, b, soon, parts_, q_);
     there();
-    update(below, b, others, parts_, q_, for_panels);
+    update(below, b, others, parts_, q_, for_panels(below.size()));
   }
 
   /// The exchanges of a block's panels in the columns left of it, and in the list of them all.
@@ -231,6 +256,7 @@ class WindowLu {
   Queue& q_;
   std::int64_t n_, panels_, panels_per_block_, block_;  // block_: columns
   Matrix<std::int32_t> sources_;                        // a column for each panel
+  Matrix<unsigned char> streams_;                       // of two blocks, or none
   Math math_;
   bool strict_;
   ProductsByParts parts_, carry_parts_;

@@ -21,6 +21,17 @@ inline constexpr std::int64_t window_most_panels = 4;
 namespace cuda {
 /// Whether the GPU has the clusters that window_panel needs.
 bool window_lu_possible(const Queue& q);
+
+/// A block of panels for window_upper, in window_stream_bytes of device memory, which begins at a multiple of 16 bytes and has such a number: the
+/// exchanges in the rows of the panels' windows, as window_exchange's, of which there are `rows`, and the triangle L, unit lower and
+/// exchanged already, whose order is a multiple of 32. (window_upper)
+std::size_t window_stream_bytes();
+void window_stream(const std::int32_t* source, std::int64_t panels, std::int64_t step, std::int64_t rows, View<float> L,
+                   void* stream, Queue& q);
+/// For columns right of the block, A in the rows of the windows: the exchanges, and the first `order` rows = L^-1 times them. Possible where
+/// blocks can have the shared memory.
+void window_upper(const void* stream, std::int64_t order, View<float> A, Queue& q);
+bool window_upper_possible(const Queue& q);
 }  // namespace cuda
 
 #define DEVOBJ_RANDOMIZED_PRIMITIVES                                                                                        \

@@ -194,5 +194,58 @@ TEST_P(WindowSteps, ColumnsOfURightOfAPanel) {
   });
 }
 
+/// Of several panels at once, on a GPU: the exchanges and U's columns, for few columns and for more than fit on it at once.
+TEST_P(WindowSteps, ColumnsOfURightOfABlock) {
+  if (!q().on_cuda()) GTEST_SKIP() << "window_upper is for GPUs";
+  if (type() == Type::complex) GTEST_SKIP() << "window_upper is for real numbers";
+  if constexpr (cuda_built) {
+    constexpr std::int64_t step = window_panel_cols<float>;
+    struct Shape {
+      std::int64_t panels, rows, cols;
+    };
+    for (const auto [panels, rows, cols] : {Shape{1, 128, 1}, Shape{1, 256, 33}, Shape{2, 300, 64}, Shape{3, 512, 31},
+                                            Shape{4, 512, 5}, Shape{4, 640, 512}, Shape{4, 640, 12'345}}) {
+      const std::string what =
+          std::to_string(panels) + " panels, " + std::to_string(rows) + " x " + std::to_string(cols);
+      const std::int64_t order = panels * step;
+      const Dense<float> L = with_easy_triangles<float>(order, order), A = random<float>(rows, cols, 8);
+      Dense<float> exchanged = A;
+      Dense<std::int32_t> sources(window_rows, panels, -1);
+      for (std::int64_t p = 0; p < panels; ++p) {
+        const Dense<std::int32_t> source = a_permutation(std::min(rows - p * step, window_rows));
+        const Dense<float> before = exchanged;
+        for (std::int64_t i = 0; i < source.rows(); ++i) {
+          sources(i, p) = source[i];
+          for (std::int64_t j = 0; j < cols; ++j) exchanged(p * step + i, j) = before(p * step + source[i], j);
+        }
+      }
+      Padded<float> l(L, q());
+      Matrix<std::int32_t> s(window_rows, panels, q());
+      to_device<std::int32_t>({sources.data(), window_rows, panels, window_rows}, s.view(), q());
+      Matrix<unsigned char> stream(static_cast<std::int64_t>(cuda::window_stream_bytes()), 1, q());
+      cuda::window_stream(s.view().data, panels, step, rows, l.view(), stream.data, q());
+      const auto solve = [&] {
+        Padded<float> a(A, q());
+        cuda::window_upper(stream.data, order, a.view(), q());
+        return a.read("A");
+      };
+      const Dense<float> X = solve();
+      expect_same(l.read("L"), L, "L");
+      // with many columns the tiles' ring is used while the GPU is busy with stores
+      for (int again = 0; again < (cols > 10'000 ? 4 : 0); ++again) expect_same(solve(), X, "A");
+      for (std::int64_t j = 0; j < cols; ++j)
+        for (std::int64_t i = order; i < rows; ++i)
+          EXPECT_EQ(X(i, j), exchanged(i, j)) << what << ": " << i << ", " << j;
+      std::vector<std::int64_t> some;  // columns, of all the kernel's blocks
+      for (std::int64_t j = 0; j < cols; j += cols < 1000 ? 1 : 37) some.push_back(j);
+      const auto count = static_cast<std::int64_t>(some.size());
+      expect_solves<float>(
+          Dense<float>::from(order, count, [&](auto i, auto j) { return exchanged(i, some[j]); }),
+          Dense<float>::from(order, count, [&](auto i, auto j) { return X(i, some[j]); }),
+          [&](auto i, auto k) { return i == k ? 1.0F : L(i, k); }, what);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace devobj::test
