@@ -37,7 +37,7 @@ namespace {
 /// Multiprocessors that the largest products leave to the panels and what is near them, with so many rows below a block: where
 /// these take longer than the products, more.
 constexpr cuda::Spared for_panels(std::int64_t below) {
-  return {below < 12'000 ? 48 : 16};
+  return {below < 12'000 ? 33 : 16};
 }
 
 template <class S>
