@@ -14,7 +14,6 @@
 #include "kernels/cuda/copy_async.cuh"
 #include "kernels/cuda/pipeline.cuh"
 #include "kernels/cuda/shared_memory.hpp"
-#include "kernels/cuda/single_precision.cuh"
 #include "kernels/cuda/tensor_single.cuh"
 #include "kernels/cuda/triangle_tile.cuh"
 #include "kernels/randomized.hpp"
@@ -121,7 +120,7 @@ struct Memory {
 };
 
 /// By the threads that solve; by the two warps of a group.
-__device__ void meet_all() {
+[[maybe_unused]] __device__ void meet_all() {
   asm volatile("bar.sync 1, %0;" ::"n"(solving_threads) : "memory");
 }
 __device__ void meet_in_group(int group) {
@@ -156,7 +155,7 @@ class Tiles {
   int stage_ = 0, parity_ = 0, held_ = 0;
 };
 
-/// Four numbers of each of eight columns from x on, and the twelve below: of column o elements i, i + 4, i + 8, i + 12 for lane 4 o + i.
+/// Sixteen rows of eight columns: of column o elements i, i + 4, i + 8, i + 12 for lane 4 o + i.
 __device__ __forceinline__ void load_eight_columns(const Column* columns, int row, std::uint32_t (&x)[4]) {
   const int lane = threadIdx.x % warp_size;
   const std::uint32_t at = shared_address(&columns[lane % eight][row + lane / eight * 4]);

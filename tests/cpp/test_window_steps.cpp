@@ -196,9 +196,10 @@ TEST_P(WindowSteps, ColumnsOfURightOfAPanel) {
 
 /// Of several panels at once, on a GPU: the exchanges and U's columns, for few columns and for more than fit on it at once.
 TEST_P(WindowSteps, ColumnsOfURightOfABlock) {
-  if (!q().on_cuda()) GTEST_SKIP() << "window_upper is for GPUs";
-  if (type() == Type::complex) GTEST_SKIP() << "window_upper is for real numbers";
+  if (!q().on_cuda()) GTEST_SKIP() << "skipped: window_upper is for GPUs";
+  if (type() == Type::complex) GTEST_SKIP() << "skipped: window_upper is for real numbers";
   if constexpr (cuda_built) {
+    if (!cuda::window_upper_possible(q())) GTEST_SKIP() << "skipped: window_upper is not for this GPU";
     constexpr std::int64_t step = window_panel_cols<float>;
     struct Shape {
       std::int64_t panels, rows, cols;
