@@ -123,7 +123,7 @@ struct Memory {
 [[maybe_unused]] __device__ void meet_all() {
   asm volatile("bar.sync 1, %0;" ::"n"(solving_threads) : "memory");
 }
-__device__ void meet_in_group(int group) {
+[[maybe_unused]] __device__ void meet_in_group(int group) {
   asm volatile("bar.sync %0, %1;" ::"r"(2 + group), "n"(halves * warp_size) : "memory");
 }
 
@@ -156,7 +156,8 @@ class Tiles {
 };
 
 /// Sixteen rows of eight columns: of column o elements i, i + 4, i + 8, i + 12 for lane 4 o + i.
-__device__ __forceinline__ void load_eight_columns(const Column* columns, int row, std::uint32_t (&x)[4]) {
+[[maybe_unused]] __device__ __forceinline__ void load_eight_columns(const Column* columns, int row,
+                                                                    std::uint32_t (&x)[4]) {
   const int lane = threadIdx.x % warp_size;
   const std::uint32_t at = shared_address(&columns[lane % eight][row + lane / eight * 4]);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -211,7 +212,7 @@ __device__ __forceinline__ void add(const float* const (&tiles)[count], int half
 }
 
 /// The ninth warp's work, by one thread.
-__device__ void bring_tiles(Memory& memory, const float* tiles, int count) {
+[[maybe_unused]] __device__ void bring_tiles(Memory& memory, const float* tiles, int count) {
   int stage = 0, parity = 1;
   for (int n = 0; n < count; ++n) {
     const std::uint32_t filled = shared_address(&memory.filled[stage]);
