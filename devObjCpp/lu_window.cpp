@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "devobj/blas.hpp"
@@ -34,10 +35,11 @@
 namespace devobj {
 namespace {
 
-/// Multiprocessors that the largest products leave to the panels and what is near them, with so many rows below a block: where
-/// these take longer than the products, more.
+/// Rows below a block from which its products take longer than panels.
+constexpr std::int64_t many_rows = 12'000;
+/// Multiprocessors that the largest products leave to the panels and what is near them, with so many rows below a block.
 constexpr cuda::Spared for_panels(std::int64_t below) {
-  return {below < 12'000 ? 33 : 16};
+  return {below < many_rows ? 33 : cuda::lu_panel_places};
 }
 
 template <class S>
@@ -60,6 +62,15 @@ class WindowLu {
       if (q.on_cuda() && !strict_ && n_ > 2 * block_ && cuda::window_upper_possible(q))
         streams_ = Matrix<unsigned char>(static_cast<std::int64_t>(cuda::window_stream_bytes()), 2, q);
     parts_ = ProductsByParts::for_updates<S>(math, n_ - block_, n_ - 2 * block_, block_, q);
+    if constexpr (cuda_built && std::is_same_v<S, float>)
+      if (parts_.has_first_parts() && n_ >= many_rows) {
+        Matrix<std::int32_t> places(cuda::lu_panel_places + cuda::spared_counts, 1, q);
+        if (cuda::cluster_places(places.data, cuda::lu_panel_places, q)) {
+          cuda::fill_bytes(places.data + cuda::lu_panel_places, 0, cuda::spared_counts * sizeof(std::int32_t),
+                           q.stream());
+          places_ = std::move(places);
+        }
+      }
   }
 
   void run() {
@@ -228,11 +239,20 @@ class WindowLu {
                 others{soon.end, n_};
     upper(b, right, q_);
     if (parts_.has_first_parts() && by_parts(below, others, parts_))
-      return update(below, b, right, parts_, q_, for_panels(below.size()),
+      return update(below, b, right, parts_, q_, beside_panels(below.size()),
                     {Side::Right, soon.size(), std::cref(there)});
     update(below, b, soon, parts_, q_);
     there();
-    update(below, b, others, parts_, q_, for_panels(below.size()));
+    update(below, b, others, parts_, q_, beside_panels(below.size()));
+  }
+  /// for_panels, with many rows those on which a panel's cluster has room. (A product on another queue at the same time would have these
+  /// only, and leave them to no panel.)
+  cuda::Spared beside_panels(std::int64_t below) const {
+    cuda::Spared spared = for_panels(below);
+    if (below < many_rows || places_.empty()) return spared;
+    spared.places = places_.data;
+    spared.counts = places_.data + cuda::lu_panel_places;
+    return spared;
   }
 
   /// The exchanges of a block's panels in the columns left of it, and in the list of them all.
@@ -257,6 +277,7 @@ class WindowLu {
   std::int64_t n_, panels_, panels_per_block_, block_;  // block_: columns
   Matrix<std::int32_t> sources_;                        // a column for each panel
   Matrix<unsigned char> streams_;                       // of two blocks, or none
+  Matrix<std::int32_t> places_;                         // of cluster_places, and Spared::counts, or none
   Math math_;
   bool strict_;
   ProductsByParts parts_, carry_parts_;

@@ -39,9 +39,10 @@ struct Stream {
   const float* tiles;
   const std::int32_t* origin;  // row i becomes the old row origin[i]
 };
+constexpr std::size_t origin_at = tiles_before(most_order / tile) * std::size_t(tile_bytes);  // bytes of tiles
 Stream stream_in(const void* memory) {
-  const auto* const tiles = static_cast<const float*>(memory);
-  return {tiles, reinterpret_cast<const std::int32_t*>(tiles + tiles_before(most_order / tile) * tile_numbers)};
+  return {static_cast<const float*>(memory),
+          reinterpret_cast<const std::int32_t*>(static_cast<const unsigned char*>(memory) + origin_at)};
 }
 
 /// A number as two TF32 numbers: its first eleven bits, and the next ones, rounded. The tensor cores pass over all others.
@@ -313,7 +314,7 @@ __global__ void __launch_bounds__(threads, 1) window_upper_kernel(Stream from, i
 }  // namespace
 
 std::size_t window_stream_bytes() {
-  return tiles_before(most_order / tile) * std::size_t(tile_bytes) + most_rows * sizeof(std::int32_t);
+  return origin_at + most_rows * sizeof(std::int32_t);
 }
 
 void window_stream(const std::int32_t* source, std::int64_t panels, std::int64_t step, std::int64_t rows, View<float> L,
@@ -322,11 +323,11 @@ void window_stream(const std::int32_t* source, std::int64_t panels, std::int64_t
               rows <= L.cols + most_below,
           "window_stream: ", panels, " panels, ", rows, " rows, L is ", L.rows, " x ", L.cols);
   DeviceScope scope(q.device());
-  auto* const tiles = static_cast<float*>(stream);
+  auto* const memory = static_cast<unsigned char*>(stream);
   window_stream_kernel<<<static_cast<unsigned>(tiles_before(static_cast<int>(L.cols) / tile) + 1), stream_threads, 0,
                          stream_of(q)>>>(source, static_cast<int>(panels), static_cast<int>(step),
-                                         static_cast<int>(rows), block_of(L), tiles,
-                                         const_cast<std::int32_t*>(stream_in(stream).origin));
+                                         static_cast<int>(rows), block_of(L), reinterpret_cast<float*>(memory),
+                                         reinterpret_cast<std::int32_t*>(memory + origin_at));
   q.launched("window_stream");
 }
 

@@ -98,6 +98,16 @@ TEST_P(WindowLu, ALargeMatrix) {
   });
 }
 
+/// So large that the products leave the multiprocessors free on which a panel's cluster has room.
+TEST_P(WindowLu, PanelsBesideLargeProducts) {
+  if (!q().on_cuda()) GTEST_SKIP() << "skipped: on the host nothing is beside products";
+  if (type() == Type::complex) GTEST_SKIP() << "skipped: only real products leave multiprocessors free";
+  const Dense<float> A = random<float>(13'001, 13'001, 5);
+  const Factored<float> f = factor(A, q());
+  expect_factors(A, f, "beside products");
+  expect_same(factor(A, q()).LU, f.LU, "LU, again");
+}
+
 TEST_P(WindowLu, TheSameBitsAgain) {
   with_single([&]<class S>(S) {
     const Dense<S> A = random<S>(700, 700, 9);

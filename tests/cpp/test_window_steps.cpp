@@ -1,4 +1,7 @@
 // The steps of LU with pivots from a window: panels, exchanges, columns right of a panel, rows of L and columns of U.
+#include <cmath>
+#include <cstring>
+
 #include "window_checks.hpp"
 
 namespace devobj::test {
@@ -245,6 +248,42 @@ TEST_P(WindowSteps, ColumnsOfURightOfABlock) {
           Dense<float>::from(order, count, [&](auto i, auto j) { return X(i, some[j]); }),
           [&](auto i, auto k) { return i == k ? 1.0F : L(i, k); }, what);
     }
+  }
+}
+
+/// A number that is not finite stays in its column, and is seen there.
+TEST_P(WindowSteps, ColumnsOfUThatAreNotFinite) {
+  if (!q().on_cuda()) GTEST_SKIP() << "skipped: window_upper is for GPUs";
+  if (type() == Type::complex) GTEST_SKIP() << "skipped: window_upper is for real numbers";
+  if constexpr (cuda_built) {
+    if (!cuda::window_upper_possible(q())) GTEST_SKIP() << "skipped: window_upper is not for this GPU";
+    constexpr std::int64_t step = window_panel_cols<float>, panels = 2, order = panels * step, cols = 70;
+    const Dense<float> L = with_easy_triangles<float>(order, order), A = random<float>(order, cols, 8);
+    const auto sources = Dense<std::int32_t>::from(window_rows, panels, [](auto i, auto) { return std::int32_t(i); });
+    Padded<float> l(L, q());
+    Matrix<std::int32_t> s(window_rows, panels, q());
+    to_device<std::int32_t>({sources.data(), window_rows, panels, window_rows}, s.view(), q());
+    Matrix<unsigned char> stream(static_cast<std::int64_t>(cuda::window_stream_bytes()), 1, q());
+    cuda::window_stream(s.view().data, panels, step, order, l.view(), stream.data, q());
+    const auto solve = [&](const Dense<float>& B) {
+      Padded<float> b(B, q());
+      cuda::window_upper(stream.data, order, b.view(), q());
+      return b.read("B");
+    };
+    const Dense<float> X = solve(A);
+    std::uint32_t low = 0x7f800001;  // a NaN whose first bits are an infinity's
+    float low_nan = 0;
+    std::memcpy(&low_nan, &low, sizeof low);
+    for (const float bad : {nan<float>, low_nan, INFINITY, -INFINITY})
+      for (const std::int64_t row : {std::int64_t(0), std::int64_t(37), order - 1}) {
+        const std::int64_t col = row % cols;
+        Dense<float> B = A;
+        B(row, col) = bad;
+        Dense<float> Y = solve(B);
+        EXPECT_FALSE(std::isfinite(Y(row, col))) << bad << " in row " << row;
+        for (std::int64_t i = 0; i < order; ++i) Y(i, col) = X(i, col);
+        expect_same(Y, X, "the other columns");
+      }
   }
 }
 
