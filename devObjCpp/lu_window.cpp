@@ -25,11 +25,11 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "devobj/blas.hpp"
 #include "kernels/dispatch_randomized.hpp"
+#include "panel_places.hpp"
 #include "products_by_parts.hpp"
 
 namespace devobj {
@@ -62,15 +62,7 @@ class WindowLu {
       if (q.on_cuda() && !strict_ && n_ > 2 * block_ && cuda::window_upper_possible(q))
         streams_ = Matrix<unsigned char>(static_cast<std::int64_t>(cuda::window_stream_bytes()), 2, q);
     parts_ = ProductsByParts::for_updates<S>(math, n_ - block_, n_ - 2 * block_, block_, q);
-    if constexpr (cuda_built && std::is_same_v<S, float>)
-      if (parts_.has_first_parts() && n_ >= many_rows) {
-        Matrix<std::int32_t> places(cuda::lu_panel_places + cuda::spared_counts, 1, q);
-        if (cuda::cluster_places(places.data, cuda::lu_panel_places, q)) {
-          cuda::fill_bytes(places.data + cuda::lu_panel_places, 0, cuda::spared_counts * sizeof(std::int32_t),
-                           q.stream());
-          places_ = std::move(places);
-        }
-      }
+    if (parts_.has_first_parts() && n_ >= many_rows) places_ = PanelPlaces(q);
   }
 
   void run() {
@@ -248,11 +240,8 @@ class WindowLu {
   /// for_panels, with many rows those on which a panel's cluster has room. (A product on another queue at the same time would have these
   /// only, and leave them to no panel.)
   cuda::Spared beside_panels(std::int64_t below) const {
-    cuda::Spared spared = for_panels(below);
-    if (below < many_rows || places_.empty()) return spared;
-    spared.places = places_.data;
-    spared.counts = places_.data + cuda::lu_panel_places;
-    return spared;
+    const cuda::Spared spared = for_panels(below);
+    return below >= many_rows && places_ ? places_.spared(spared.count) : spared;
   }
 
   /// The exchanges of a block's panels in the columns left of it, and in the list of them all.
@@ -277,7 +266,7 @@ class WindowLu {
   std::int64_t n_, panels_, panels_per_block_, block_;  // block_: columns
   Matrix<std::int32_t> sources_;                        // a column for each panel
   Matrix<unsigned char> streams_;                       // of two blocks, or none
-  Matrix<std::int32_t> places_;                         // of cluster_places, and Spared::counts, or none
+  PanelPlaces places_;
   Math math_;
   bool strict_;
   ProductsByParts parts_, carry_parts_;

@@ -20,6 +20,7 @@
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
 #include "kernels/native.hpp"
+#include "panel_places.hpp"
 #include "qr_native_panels.hpp"
 #include "qr_reflect.hpp"
 #include "tuning.hpp"
@@ -84,20 +85,14 @@ void geqrf_native(View<T> A, View<T> tau, Queue& q, QrOptions options) {
   Matrix<T> W(nb, n, q), TW(nb, n, q);
   auto parts = ProductsByParts::for_reflectors<T>(options.math, m, n - nb, nb, q, A);
   const bool spares = cuda_built && std::is_same_v<T, std::complex<double>> && n - nb >= spared_least;
-  Matrix<std::int32_t> places(spares ? cuda::lu_panel_places + cuda::spared_counts : 0, 1, q);
+  const PanelPlaces places = spares ? PanelPlaces(q) : PanelPlaces();
   SideQueue side(q, true), beside(q, true);
   Queue &first = side, &triangles = beside;
   q.blas();
   panels.warm(first);
   triangles.blas();
 
-  cuda::Spared spared;
-  if constexpr (cuda_built)
-    if (spares && cuda::cluster_places(places.view().data, cuda::lu_panel_places, q)) {
-      std::int32_t* const counts = places.view().data + cuda::lu_panel_places;
-      cuda::fill_bytes(counts, 0, cuda::spared_counts * sizeof(std::int32_t), q.stream());
-      spared = {spared_count, places.view().data, counts};
-    }
+  const cuda::Spared spared = places ? places.spared(spared_count) : cuda::Spared();
 
   const auto panel_after = [&](Range K) { return K.end < k ? panel_at(K.end, K.size()) : Range{K.end, K.end}; };
 
