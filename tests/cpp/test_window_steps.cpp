@@ -1,13 +1,41 @@
 // The steps of LU with pivots from a window: panels, exchanges, columns right of a panel, rows of L and columns of U.
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "window_checks.hpp"
 
 namespace devobj::test {
 namespace {
 
-class WindowSteps : public WindowPlaces {};
+class WindowSteps : public WindowPlaces {
+ protected:
+  /// Whom window_upper is for instead, or null.
+  const char* no_window_upper() {
+    if (!q().on_cuda()) return "for GPUs";
+    if (type() == Type::complex) return "for real numbers";
+    if constexpr (cuda_built)
+      if (!cuda::window_upper_possible(q())) return "for GPUs with more shared memory";
+    return nullptr;
+  }
+  /// What window_upper makes of some columns, behind a block of panels with L and these exchanges in so many rows.
+  auto upper_of_block(const Dense<float>& L, const Dense<std::int32_t>& sources, std::int64_t rows) {
+    Matrix<unsigned char> stream;
+    if constexpr (cuda_built) {
+      Padded<float> l(L, q());
+      Matrix<std::int32_t> s(window_rows, sources.cols(), q());
+      to_device<std::int32_t>({sources.data(), window_rows, sources.cols(), window_rows}, s.view(), q());
+      stream = Matrix<unsigned char>(static_cast<std::int64_t>(cuda::window_stream_bytes()), 1, q());
+      cuda::window_stream(s.view().data, sources.cols(), window_panel_cols<float>, rows, l.view(), stream.data, q());
+      expect_same(l.read("L"), L, "L");
+    }
+    return [this, stream = std::move(stream), order = L.rows()](const Dense<float>& A) {
+      Padded<float> a(A, q());
+      if constexpr (cuda_built) cuda::window_upper(stream.data, order, a.view(), q());
+      return a.read("A");
+    };
+  }
+};
 INSTANTIATE_TEST_SUITE_P(On, WindowSteps,
                          ::testing::Combine(::testing::ValuesIn(places()),
                                             ::testing::Values(Type::real, Type::complex)),
@@ -199,92 +227,63 @@ TEST_P(WindowSteps, ColumnsOfURightOfAPanel) {
 
 /// Of several panels at once, on a GPU: the exchanges and U's columns, for few columns and for more than fit on it at once.
 TEST_P(WindowSteps, ColumnsOfURightOfABlock) {
-  if (!q().on_cuda()) GTEST_SKIP() << "skipped: window_upper is for GPUs";
-  if (type() == Type::complex) GTEST_SKIP() << "skipped: window_upper is for real numbers";
-  if constexpr (cuda_built) {
-    if (!cuda::window_upper_possible(q())) GTEST_SKIP() << "skipped: window_upper is not for this GPU";
-    constexpr std::int64_t step = window_panel_cols<float>;
-    struct Shape {
-      std::int64_t panels, rows, cols;
-    };
-    for (const auto [panels, rows, cols] : {Shape{1, 128, 1}, Shape{1, 256, 33}, Shape{2, 300, 64}, Shape{3, 512, 31},
-                                            Shape{4, 512, 5}, Shape{4, 640, 512}, Shape{4, 640, 12'345}}) {
-      const std::string what =
-          std::to_string(panels) + " panels, " + std::to_string(rows) + " x " + std::to_string(cols);
-      const std::int64_t order = panels * step;
-      const Dense<float> L = with_easy_triangles<float>(order, order), A = random<float>(rows, cols, 8);
-      Dense<float> exchanged = A;
-      Dense<std::int32_t> sources(window_rows, panels, -1);
-      for (std::int64_t p = 0; p < panels; ++p) {
-        const Dense<std::int32_t> source = a_permutation(std::min(rows - p * step, window_rows));
-        const Dense<float> before = exchanged;
-        for (std::int64_t i = 0; i < source.rows(); ++i) {
-          sources(i, p) = source[i];
-          for (std::int64_t j = 0; j < cols; ++j) exchanged(p * step + i, j) = before(p * step + source[i], j);
-        }
+  if (const char* const why = no_window_upper()) GTEST_SKIP() << "skipped: window_upper is " << why;
+  constexpr std::int64_t step = window_panel_cols<float>;
+  struct Shape {
+    std::int64_t panels, rows, cols;
+  };
+  for (const auto [panels, rows, cols] : {Shape{1, 128, 1}, Shape{1, 256, 33}, Shape{2, 300, 64}, Shape{3, 512, 31},
+                                          Shape{4, 512, 5}, Shape{4, 640, 512}, Shape{4, 640, 12'345}}) {
+    const std::string what = std::to_string(panels) + " panels, " + std::to_string(rows) + " x " + std::to_string(cols);
+    const std::int64_t order = panels * step;
+    const Dense<float> L = with_easy_triangles<float>(order, order), A = random<float>(rows, cols, 8);
+    Dense<float> exchanged = A;
+    Dense<std::int32_t> sources(window_rows, panels, -1);
+    for (std::int64_t p = 0; p < panels; ++p) {
+      const Dense<std::int32_t> source = a_permutation(std::min(rows - p * step, window_rows));
+      const Dense<float> before = exchanged;
+      for (std::int64_t i = 0; i < source.rows(); ++i) {
+        sources(i, p) = source[i];
+        for (std::int64_t j = 0; j < cols; ++j) exchanged(p * step + i, j) = before(p * step + source[i], j);
       }
-      Padded<float> l(L, q());
-      Matrix<std::int32_t> s(window_rows, panels, q());
-      to_device<std::int32_t>({sources.data(), window_rows, panels, window_rows}, s.view(), q());
-      Matrix<unsigned char> stream(static_cast<std::int64_t>(cuda::window_stream_bytes()), 1, q());
-      cuda::window_stream(s.view().data, panels, step, rows, l.view(), stream.data, q());
-      const auto solve = [&] {
-        Padded<float> a(A, q());
-        cuda::window_upper(stream.data, order, a.view(), q());
-        return a.read("A");
-      };
-      const Dense<float> X = solve();
-      expect_same(l.read("L"), L, "L");
-      // with many columns the tiles' ring is used while the GPU is busy with stores
-      for (int again = 0; again < (cols > 10'000 ? 4 : 0); ++again) expect_same(solve(), X, "A");
-      for (std::int64_t j = 0; j < cols; ++j)
-        for (std::int64_t i = order; i < rows; ++i)
-          EXPECT_EQ(X(i, j), exchanged(i, j)) << what << ": " << i << ", " << j;
-      std::vector<std::int64_t> some;  // columns, of all the kernel's blocks
-      for (std::int64_t j = 0; j < cols; j += cols < 1000 ? 1 : 37) some.push_back(j);
-      const auto count = static_cast<std::int64_t>(some.size());
-      expect_solves<float>(
-          Dense<float>::from(order, count, [&](auto i, auto j) { return exchanged(i, some[j]); }),
-          Dense<float>::from(order, count, [&](auto i, auto j) { return X(i, some[j]); }),
-          [&](auto i, auto k) { return i == k ? 1.0F : L(i, k); }, what);
     }
+    const auto solve = upper_of_block(L, sources, rows);
+    const Dense<float> X = solve(A);
+    // with many columns the tiles' ring is used while the GPU is busy with stores
+    for (int again = 0; again < (cols > 10'000 ? 4 : 0); ++again) expect_same(solve(A), X, "A");
+    for (std::int64_t j = 0; j < cols; ++j)
+      for (std::int64_t i = order; i < rows; ++i) EXPECT_EQ(X(i, j), exchanged(i, j)) << what << ": " << i << ", " << j;
+    std::vector<std::int64_t> some;  // columns, of all the kernel's blocks
+    for (std::int64_t j = 0; j < cols; j += cols < 1000 ? 1 : 37) some.push_back(j);
+    const auto count = static_cast<std::int64_t>(some.size());
+    expect_solves<float>(
+        Dense<float>::from(order, count, [&](auto i, auto j) { return exchanged(i, some[j]); }),
+        Dense<float>::from(order, count, [&](auto i, auto j) { return X(i, some[j]); }),
+        [&](auto i, auto k) { return i == k ? 1.0F : L(i, k); }, what);
   }
 }
 
 /// A number that is not finite stays in its column, and is seen there.
 TEST_P(WindowSteps, ColumnsOfUThatAreNotFinite) {
-  if (!q().on_cuda()) GTEST_SKIP() << "skipped: window_upper is for GPUs";
-  if (type() == Type::complex) GTEST_SKIP() << "skipped: window_upper is for real numbers";
-  if constexpr (cuda_built) {
-    if (!cuda::window_upper_possible(q())) GTEST_SKIP() << "skipped: window_upper is not for this GPU";
-    constexpr std::int64_t step = window_panel_cols<float>, panels = 2, order = panels * step, cols = 70;
-    const Dense<float> L = with_easy_triangles<float>(order, order), A = random<float>(order, cols, 8);
-    const auto sources = Dense<std::int32_t>::from(window_rows, panels, [](auto i, auto) { return std::int32_t(i); });
-    Padded<float> l(L, q());
-    Matrix<std::int32_t> s(window_rows, panels, q());
-    to_device<std::int32_t>({sources.data(), window_rows, panels, window_rows}, s.view(), q());
-    Matrix<unsigned char> stream(static_cast<std::int64_t>(cuda::window_stream_bytes()), 1, q());
-    cuda::window_stream(s.view().data, panels, step, order, l.view(), stream.data, q());
-    const auto solve = [&](const Dense<float>& B) {
-      Padded<float> b(B, q());
-      cuda::window_upper(stream.data, order, b.view(), q());
-      return b.read("B");
-    };
-    const Dense<float> X = solve(A);
-    std::uint32_t low = 0x7f800001;  // a NaN whose first bits are an infinity's
-    float low_nan = 0;
-    std::memcpy(&low_nan, &low, sizeof low);
-    for (const float bad : {nan<float>, low_nan, INFINITY, -INFINITY})
-      for (const std::int64_t row : {std::int64_t(0), std::int64_t(37), order - 1}) {
-        const std::int64_t col = row % cols;
-        Dense<float> B = A;
-        B(row, col) = bad;
-        Dense<float> Y = solve(B);
-        EXPECT_FALSE(std::isfinite(Y(row, col))) << bad << " in row " << row;
-        for (std::int64_t i = 0; i < order; ++i) Y(i, col) = X(i, col);
-        expect_same(Y, X, "the other columns");
-      }
-  }
+  if (const char* const why = no_window_upper()) GTEST_SKIP() << "skipped: window_upper is " << why;
+  constexpr std::int64_t step = window_panel_cols<float>, panels = 2, order = panels * step, cols = 70;
+  const Dense<float> L = with_easy_triangles<float>(order, order), A = random<float>(order, cols, 8);
+  const auto sources = Dense<std::int32_t>::from(window_rows, panels, [](auto i, auto) { return std::int32_t(i); });
+  const auto solve = upper_of_block(L, sources, order);
+  const Dense<float> X = solve(A);
+  std::uint32_t low = 0x7f800001;  // a NaN whose first bits are an infinity's
+  float low_nan = 0;
+  std::memcpy(&low_nan, &low, sizeof low);
+  for (const float bad : {nan<float>, low_nan, INFINITY, -INFINITY})
+    for (const std::int64_t row : {std::int64_t(0), std::int64_t(37), order - 1}) {
+      const std::int64_t col = row % cols;
+      Dense<float> B = A;
+      B(row, col) = bad;
+      Dense<float> Y = solve(B);
+      EXPECT_FALSE(std::isfinite(Y(row, col))) << bad << " in row " << row;
+      for (std::int64_t i = 0; i < order; ++i) Y(i, col) = X(i, col);
+      expect_same(Y, X, "the other columns");
+    }
 }
 
 }  // namespace
