@@ -20,9 +20,12 @@ using few::threads;
 
 inline constexpr int groups = threads / size;  // of threads that have the same rows
 inline constexpr int share = size / groups;    // elements of a tile that a thread has
-/// Blocks of a multiprocessor.
+/// Blocks of a multiprocessor: in double precision their tiles fit in the registers of one only.
 template <class E>
-inline constexpr int resident = sizeof(E) < 16 ? 2 : 1;
+inline constexpr int resident = sizeof(real_e<E>) < 8 ? 2 : 1;
+/// Whether it is looked for the solution of a tile while the one before is subtracted. (Elsewhere that takes as long, or longer.)
+template <class E, int columns>
+inline constexpr bool looks_ahead = std::is_same_v<E, cuDoubleComplex>&& columns == 1;
 
 /// op(A), a lower triangle if `forward`, else an upper one.
 template <class E, bool transposed>
@@ -47,24 +50,25 @@ __device__ bool is_missing(real_e<E> x) {
   memcpy(&bits, &x, sizeof bits);
   return bits == ~word_e<E>(0);
 }
-/// The element at a place where another block publishes it.
+/// What is at a place where another block publishes an element: that, or something missing.
+template <class E>
+__device__ E glance(const E* place) {
+  const volatile real_e<E>* const parts = reinterpret_cast<const volatile real_e<E>*>(place);
+  if constexpr (is_device_complex<E>)
+    return from_parts<E>(parts[0], parts[1]);
+  else
+    return parts[0];
+}
+template <class E>
+__device__ bool is_there(E x) {
+  return !is_missing<E>(re(x)) && !is_missing<E>(im(x));
+}
 template <class E>
 __device__ E wait_for(const E* place) {
-  using R = real_e<E>;
-  const volatile R* const parts = reinterpret_cast<const volatile R*>(place);
-  if constexpr (is_device_complex<E>) {
-    R x, y;
-    do {
-      x = parts[0];
-      y = parts[1];
-    } while (is_missing<E>(x) || is_missing<E>(y));
-    return from_parts<E>(x, y);
-  } else {
-    R x;
-    do x = parts[0];
-    while (is_missing<E>(x));
-    return x;
-  }
+  E x;
+  do x = glance(place);
+  while (!is_there(x));
+  return x;
 }
 template <class E>
 __device__ real_e<E> publishable(real_e<E> x) {
@@ -156,10 +160,18 @@ __global__ void __launch_bounds__(threads, resident<E>)
     };
     // of one row, or of four
     E sum[transposed ? 4 * columns : columns] = {};
-    const auto subtract = [&](int before) {
-      const std::int64_t left = start(before);
+    // this thread's element of the solution of a tile before, as far as it is there
+    const auto look = [&](int before) {
+      const std::int64_t at = start(before) + row;
+      return group < columns && at < n ? glance(solution + group * n + at) : E{};
+    };
+    const auto subtract = [&](int before, E seen) {
+      const std::int64_t at = start(before) + row;
       auto& x = memory.solution[before % 2];
-      if (group < columns) x[group][row] = left + row < n ? wait_for(solution + group * n + left + row) : E{};
+      if (group < columns) {
+        const bool waits = at < n && !(looks_ahead<E, columns> && is_there(seen));
+        x[group][row] = waits ? wait_for(solution + group * n + at) : seen;
+      }
       __syncthreads();
 #pragma unroll
       for (int i = 0; i < share; i += 4)
@@ -177,11 +189,15 @@ __global__ void __launch_bounds__(threads, resident<E>)
     };
 
     if (turn > 0) load(0, a);
+    E seen{};
+    if (looks_ahead<E, columns> && turn > 0) seen = look(0);
 #pragma unroll 1
     for (int before = 0; before + 1 < turn; ++before) {
-      E next[share];
+      E next[share], seen_next{};
       load(before + 1, next);
-      subtract(before);
+      if constexpr (looks_ahead<E, columns>) seen_next = look(before + 1);
+      subtract(before, seen);
+      seen = seen_next;
 #pragma unroll
       for (int i = 0; i < share; ++i) a[i] = next[i];
     }
@@ -189,7 +205,7 @@ __global__ void __launch_bounds__(threads, resident<E>)
     typename Tile::Part X_part = Tile::part_of(tile.X, inverted), T_part;
     if constexpr (both) T_part = Tile::part_of(tile.T, inverted);
     // what follows is what all the tiles below wait for
-    if (turn > 0) subtract(turn - 1);
+    if (turn > 0) subtract(turn - 1, seen);
     if constexpr (!both) T_part = Tile::part_of(tile.T, inverted);
     if constexpr (transposed) {
       b = cuda::sum(b, Tile::sum_of_lanes(sum));
