@@ -61,6 +61,8 @@ int main(int argc, char** argv) {
         return bench::run_tune(options, q);
       case bench::Mode::mixed:
         return bench::run_mixed(options, q);
+      case bench::Mode::solve:
+        return bench::run_solve(options, q);
       case bench::Mode::givens_cpu:
         return bench::run_givens_cpu(options, q);
       case bench::Mode::givens_gpu:

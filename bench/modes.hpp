@@ -16,6 +16,7 @@ int run_fft(const Options& options, devobj::Queue& q);
 int run_prims(const Options& options, devobj::Queue& q);
 int run_batched(const Options& options, devobj::Queue& q);
 int run_mixed(const Options& options, devobj::Queue& q);
+int run_solve(const Options& options, devobj::Queue& q);
 int run_tune(const Options& options, devobj::Queue& q);
 int run_wy(const Options& options, devobj::Queue& q);
 int run_givens_cpu(const Options& options, devobj::Queue& q);

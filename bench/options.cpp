@@ -254,6 +254,13 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   mixed->add_option("--block", o.block, "columns of a panel; 0: the library's choice")->check(CLI::NonNegativeNumber);
   mixed->add_option("--nrhs", o.nrhs, "right-hand sides")->check(CLI::PositiveNumber)->capture_default_str();
 
+  CLI::App* solve = app.add_subcommand("solve", "getrs beside cuSOLVER's or LAPACK's");
+  add_common(solve, o);
+  add_types(solve, o);
+  add_sizes(solve, o, "1000,2000,4000,8000,16000 on a GPU, 500,1000,2000 without");
+  add(solve, "--nrhs", "numbers of right-hand sides; default 1,4,16,100,1000",
+      [&o](Words w) { o.right_hand_sides = parse_sizes(w); });
+
   CLI::App* tune = app.add_subcommand("tune", "The fastest methods and block sizes here, as a table for DEVOBJ_TUNING");
   add_common(tune, o);
   add(tune, "--type", "types, of s, d, c, z; default all", [&o](Words w) { o.types = parse_types(w); });
@@ -284,6 +291,7 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
                                            {rng, Mode::rng},
                                            {batched, Mode::batched},
                                            {mixed, Mode::mixed},
+                                           {solve, Mode::solve},
                                            {tune, Mode::tune}};
   o.mode = modes.at(app.get_subcommands().front());
   if (o.mode == Mode::rng && rng->count("--routine") == 0) o.routines = distributions;

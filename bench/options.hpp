@@ -11,7 +11,24 @@
 
 namespace bench {
 
-enum class Mode { lu, qr, blas, transfer, table1, update, fft, prims, wy, givens_cpu, givens_gpu, rng, batched, mixed, tune };
+enum class Mode {
+  lu,
+  qr,
+  blas,
+  transfer,
+  table1,
+  update,
+  fft,
+  prims,
+  wy,
+  givens_cpu,
+  givens_gpu,
+  rng,
+  batched,
+  mixed,
+  solve,
+  tune
+};
 
 struct Options {
   Mode mode = Mode::lu;
@@ -30,6 +47,7 @@ struct Options {
   std::vector<std::int64_t> bytes;    ///< transfer's sizes
   std::vector<std::string> primitives;  ///< prims's
   std::int64_t nrhs = 1;             ///< mixed: right-hand sides
+  std::vector<std::int64_t> right_hand_sides = {1, 4, 16, 100, 1000};  ///< solve
   std::int64_t cpu_max = 4000;        ///< wy: no time of the CPU for more columns
   std::int64_t baseline_max = 10000;  ///< givens-gpu: no time of the paper's algorithm for larger matrices
   std::vector<std::string> routines;  ///< those of blas, rng and batched

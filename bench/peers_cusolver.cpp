@@ -7,6 +7,7 @@
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
 #include "peers.hpp"
+#include "peers_solve.hpp"
 #include "update_problem.hpp"
 
 namespace bench {
@@ -40,6 +41,41 @@ struct Solver {
   cusolverDnParams_t params = nullptr;
 };
 
+/// cusolverDnXgetrf of one matrix, in place, and its memory.
+template <class T>
+class Getrf {
+ public:
+  Getrf(const Solver& solver, View<T> A, Queue& q)
+      : solver_(solver),
+        A_(A),
+        pivots_(static_cast<std::size_t>(diagonal(A)) * sizeof(std::int64_t), q),
+        info_(1, 1, q) {
+    std::size_t device_bytes = 0, host_bytes = 0;
+    check(cusolverDnXgetrf_bufferSize(solver.handle, solver.params, A.rows, A.cols, data_type<T>, A.data, A.ld,
+                                      data_type<T>, &device_bytes, &host_bytes),
+          "cusolverDnXgetrf_bufferSize");
+    workspace_ = Storage(device_bytes, q);
+    host_workspace_.resize(host_bytes);
+    device_bytes_ = device_bytes;
+  }
+  void operator()() {
+    check(cusolverDnXgetrf(solver_.handle, solver_.params, A_.rows, A_.cols, data_type<T>, A_.data, A_.ld, pivots(),
+                           data_type<T>, workspace_.data(), device_bytes_, host_workspace_.data(),
+                           host_workspace_.size(), info_.data),
+          "cusolverDnXgetrf");
+  }
+  std::int64_t* pivots() const { return static_cast<std::int64_t*>(pivots_.data()); }
+  std::int32_t* info() const { return info_.data; }
+
+ private:
+  const Solver& solver_;
+  View<T> A_;
+  Storage pivots_, workspace_;
+  std::size_t device_bytes_ = 0;
+  std::vector<char> host_workspace_;
+  Matrix<std::int32_t> info_;
+};
+
 /// The one of four functions that belongs to T.
 template <class T, class S, class D, class C, class Z>
 constexpr auto for_type(S s, D d, C c, Z z) {
@@ -55,54 +91,66 @@ template <class T>
 PeerResult cusolver_peer(const Problem<T>& p) {
   constexpr cudaDataType type = data_type<T>;
   const std::int64_t m = p.A.rows, n = p.A.cols, k = diagonal(p.A), ld = p.W.ld;
-  const bool lu = p.routine == Routine::getrf;
   cuda::set_device(p.q.device());
   Solver solver(p.q);
-
-  std::size_t device_bytes = 0, host_bytes = 0;
-  if (lu)
-    check(cusolverDnXgetrf_bufferSize(solver.handle, solver.params, m, n, type, p.W.data, ld, type, &device_bytes,
-                                      &host_bytes),
-          "cusolverDnXgetrf_bufferSize");
-  else
-    check(cusolverDnXgeqrf_bufferSize(solver.handle, solver.params, m, n, type, p.W.data, ld, type, p.tau.data, type,
-                                      &device_bytes, &host_bytes),
-          "cusolverDnXgeqrf_bufferSize");
-  Storage workspace(device_bytes, p.q), pivots(static_cast<std::size_t>(k) * sizeof(std::int64_t), p.q);
-  std::vector<char> host_workspace(host_bytes);
-  Matrix<std::int32_t> info(1, 1, p.q);
+  const auto time = [&](auto&& factor) {
+    return median_ms(
+        p.repeat, [&] { devobj::copy<T>(p.A, p.W, p.q); }, factor, [&] { p.q.wait(); });
+  };
+  const auto expect_zero = [&](const std::int32_t* info) {
+    std::int32_t host_info = 0;
+    cuda::memcpy_async(&host_info, info, sizeof host_info, p.q.stream());
+    p.q.wait();
+    require(host_info == 0, "cusolver: info is ", host_info);
+  };
 
   PeerResult result;
-  result.ms = median_ms(
-      p.repeat, [&] { devobj::copy<T>(p.A, p.W, p.q); },
-      [&] {
-        if (lu)
-          check(cusolverDnXgetrf(solver.handle, solver.params, m, n, type, p.W.data, ld,
-                                 static_cast<std::int64_t*>(pivots.data()), type, workspace.data(), device_bytes,
-                                 host_workspace.data(), host_bytes, info.data),
-                "cusolverDnXgetrf");
-        else
-          check(cusolverDnXgeqrf(solver.handle, solver.params, m, n, type, p.W.data, ld, type, p.tau.data, type,
-                                 workspace.data(), device_bytes, host_workspace.data(), host_bytes, info.data),
-                "cusolverDnXgeqrf");
-      },
-      [&] { p.q.wait(); });
-
-  std::int32_t host_info = 0;
-  cuda::memcpy_async(&host_info, info.data, sizeof host_info, p.q.stream());
-  p.q.wait();
-  require(host_info == 0, "cusolver: info is ", host_info);
-  if (p.residual) {
-    if (lu) {  // the residual takes 32-bit pivots
+  if (p.routine == Routine::getrf) {
+    Getrf<T> factor(solver, p.W, p.q);
+    result.ms = time(factor);
+    expect_zero(factor.info());
+    if (p.residual) {  // which takes 32-bit pivots
       std::vector<std::int64_t> wide(static_cast<std::size_t>(k));
-      cuda::memcpy_async(wide.data(), pivots.data(), wide.size() * sizeof wide[0], p.q.stream());
+      cuda::memcpy_async(wide.data(), factor.pivots(), wide.size() * sizeof wide[0], p.q.stream());
       p.q.wait();
       const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
       to_device<std::int32_t>(HostArray<const std::int32_t>(narrow.data(), k, 1, k), p.ipiv, p.q);
     }
-    result.residual = problem_residual(p);
+  } else {
+    std::size_t device_bytes = 0, host_bytes = 0;
+    check(cusolverDnXgeqrf_bufferSize(solver.handle, solver.params, m, n, type, p.W.data, ld, type, p.tau.data, type,
+                                      &device_bytes, &host_bytes),
+          "cusolverDnXgeqrf_bufferSize");
+    Storage workspace(device_bytes, p.q);
+    std::vector<char> host_workspace(host_bytes);
+    Matrix<std::int32_t> info(1, 1, p.q);
+    result.ms = time([&] {
+      check(cusolverDnXgeqrf(solver.handle, solver.params, m, n, type, p.W.data, ld, type, p.tau.data, type,
+                             workspace.data(), device_bytes, host_workspace.data(), host_bytes, info.data),
+            "cusolverDnXgeqrf");
+    });
+    expect_zero(info.data);
   }
+  if (p.residual) result.residual = problem_residual(p);
   return result;
+}
+
+template <class T>
+double cusolver_solve_ms(View<T> A, View<T> B, View<T> X, const Repeat& repeat, Queue& q) {
+  cuda::set_device(q.device());
+  Solver solver(q);
+  Matrix<T> LU(A.rows, A.cols, q);
+  devobj::copy<T>(A, LU, q);
+  Getrf<T> factor(solver, LU, q);
+  factor();
+  return median_ms(
+      repeat, [&] { devobj::copy<T>(B, X, q); },
+      [&] {
+        check(cusolverDnXgetrs(solver.handle, solver.params, CUBLAS_OP_N, A.rows, B.cols, data_type<T>, LU.data, LU.ld,
+                               factor.pivots(), data_type<T>, X.data, X.ld, factor.info()),
+              "cusolverDnXgetrs");
+      },
+      [&] { q.wait(); });
 }
 
 template <class T>
@@ -148,8 +196,9 @@ double cusolver_least_squares_ms(View<T> A, View<T> b, const Repeat& repeat, Que
       [&] { q.wait(); });
 }
 
-#define INSTANTIATE(T)                                \
-  template PeerResult cusolver_peer(const Problem<T>&); \
+#define INSTANTIATE(T)                                                                    \
+  template PeerResult cusolver_peer(const Problem<T>&);                                   \
+  template double cusolver_solve_ms<T>(View<T>, View<T>, View<T>, const Repeat&, Queue&); \
   template double cusolver_least_squares_ms<T>(View<T>, View<T>, const Repeat&, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
