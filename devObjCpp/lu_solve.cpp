@@ -16,8 +16,18 @@
 namespace devobj {
 namespace {
 
-/// Rows from which few right-hand sides have a kernel of their own.
+/// Rows from which few right-hand sides have a kernel of their own, trsm_few,
 constexpr std::int64_t few_least = 512;
+/// and so many right-hand sides, trsm_few_max at a time, up to which that is faster, for a triangle of n rows.
+template <class T>
+constexpr std::int64_t few_most(std::int64_t n) {
+  std::int64_t times = 0;
+  if constexpr (std::is_same_v<T, float>) times = n < 2000 ? 3 : n < 4000 ? 4 : 6;
+  if constexpr (std::is_same_v<T, double>) times = n < 2000 ? 1 : n < 8000 ? 2 : 3;
+  if constexpr (std::is_same_v<T, std::complex<float>>) times = 4;
+  if constexpr (std::is_same_v<T, std::complex<double>>) times = n < 2000 ? 2 : n < 4000 ? 4 : 5;
+  return times * cuda::trsm_few_max;
+}
 
 /// How the triangles of an LU are solved, and the memory for it.
 struct Solver {
@@ -64,7 +74,7 @@ std::size_t residues_bytes(std::int64_t n, std::int64_t right_hand_sides) {
 template <class T>
 Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
   if constexpr (cuda_built)
-    if (q.on_cuda() && n >= few_least && right_hand_sides <= cuda::trsm_few_max)
+    if (q.on_cuda() && n >= few_least && right_hand_sides <= few_most<T>(n))
       return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
   if constexpr (cuda_built && std::is_same_v<T, double>)
     if (q.on_cuda()) return {{}, nullptr, q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)))};
@@ -119,7 +129,11 @@ void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, 
 template <class T>
 void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver) {
   if constexpr (cuda_built)
-    if (solver.few != nullptr) return cuda::trsm_few(uplo, op, diag, A, B, solver.few, q);
+    if (solver.few != nullptr) {
+      for (std::int64_t j = 0; j < B.cols; j += cuda::trsm_few_max)
+        cuda::trsm_few(uplo, op, diag, A, B({0, B.rows}, {j, std::min(j + cuda::trsm_few_max, B.cols)}), solver.few, q);
+      return;
+    }
   const auto* const streams = static_cast<const unsigned char*>(solver.streams);
   if constexpr (cuda_built && std::is_same_v<T, double>)
     if (streams != nullptr) cuda::solve_stream_of(uplo, op, diag, A, cuda::trsm_block_rows, true, solver.streams, q);
