@@ -1,4 +1,4 @@
-// Solves with the factors of getrf.
+// Solves with the factors of getrf, and with the triangles of others.
 #include "lu_solve.hpp"
 
 #include <algorithm>
@@ -167,6 +167,15 @@ void solve_triangles(View<T> LU, View<T> B, Math math, Queue& q) {
 }
 
 template <class T>
+void solve_triangle(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Math math, Queue& q) {
+  if (!B.empty()) solve(uplo, op, diag, A, B, q, solver_for<T>(math, A.rows, B.cols, q));
+}
+template <class T>
+void reserve_for_triangle(Math math, std::int64_t n, std::int64_t columns, Queue& q) {
+  if (n > 0 && columns > 0) solver_for<T>(math, n, columns, q);
+}
+
+template <class T>
 void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOptions options) {
   const std::int64_t n = LU.rows;
   require_square("getrs", "LU", LU);
@@ -203,7 +212,7 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
   require_distinct("gesv", "ipiv", ipiv, "B", B);
   lu_method<T>("gesv", A.rows, A.cols, q, options);  // its errors
   if (!B.empty()) {
-    solver_for<T>(options.math, A.rows, B.cols, q);
+    reserve_for_triangle<T>(options.math, A.rows, B.cols, q);
     reserve_for_laswp(A.rows, q);
   }
   Matrix<std::int32_t> memory;  // before anything changes
@@ -216,6 +225,8 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
 
 #define INSTANTIATE(T)                                                                 \
   template void solve_triangles<T>(View<T>, View<T>, Math, Queue&);                    \
+  template void solve_triangle<T>(Uplo, Op, Diag, View<T>, View<T>, Math, Queue&);     \
+  template void reserve_for_triangle<T>(Math, std::int64_t, std::int64_t, Queue&);     \
   template void getrs<T>(Op, View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions); \
   template std::int64_t gesv<T>(View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)

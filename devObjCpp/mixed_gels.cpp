@@ -6,6 +6,7 @@
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/mixed.hpp"
+#include "lu_solve.hpp"
 #include "mixed_support.hpp"
 #include "qr_dependence.hpp"
 #include "qr_orthogonal.hpp"
@@ -29,7 +30,9 @@ class SingleFactors {
         scales_(n, 1, q),
         dependence_(n, std::numeric_limits<float>::epsilon() * std::sqrt(static_cast<double>(m)), q),
         Q_(Side::Left, m, n, nrhs, q, {.math = math}),
+        math_(math),
         q_(q) {
+    reserve_for_triangle<S>(math, n, nrhs, q);
     if (wide) AH_ = Matrix<S>(n, m, q);
   }
 
@@ -52,12 +55,12 @@ class SingleFactors {
   void solve() {
     const View<S> upper = C_({0, G_.rows}, {0, C_.cols});
     // H = U^-H G,  D = Q^H C
-    trsm(Side::Left, Uplo::Upper, adjoint<S>, Diag::NonUnit, S(1), U(), G(), q_);
+    solve_triangle(Uplo::Upper, adjoint<S>, Diag::NonUnit, U(), G(), math_, q_);
     Q_.apply(adjoint<S>, F_.view(), tau_.view(), C());
     // X = U^-1 (D1 - H),  R = Q [H; D2]
     swap(upper, G(), q_);
     axpy(S(-1), upper, G(), q_);
-    trsm(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, S(1), U(), G(), q_);
+    solve_triangle(Uplo::Upper, Op::NoTrans, Diag::NonUnit, U(), G(), math_, q_);
     Q_.apply(Op::NoTrans, F_.view(), tau_.view(), C());
   }
 
@@ -67,6 +70,7 @@ class SingleFactors {
   Matrix<float> scales_;
   DependenceTest<S> dependence_;
   OrthogonalFactor<S> Q_;
+  Math math_;
   Queue& q_;
 };
 
