@@ -66,11 +66,9 @@ void expect_gels_solves(Op op, const Dense<T>& A, const Dense<T>& B, const QrOpt
     for (std::int64_t j = 0; j < B.cols(); ++j) {
       const Dense<precise_t<T>> e = p.error();
       double of_error = 0, of_below = 0, of_B = 0;
-      for (std::int64_t i = 0; i < e.rows(); ++i)
-        of_error += std::norm(e(i, j)), of_B += std::norm(p.B(i, j));
+      for (std::int64_t i = 0; i < e.rows(); ++i) of_error += std::norm(e(i, j)), of_B += std::norm(p.B(i, j));
       for (std::int64_t i = 0; i < p.below.rows(); ++i) of_below += std::norm(p.below(i, j));
-      EXPECT_NEAR(std::sqrt(of_below), std::sqrt(of_error), 30 * p.A.rows() * eps<T> * std::sqrt(of_B))
-          << what;
+      EXPECT_NEAR(std::sqrt(of_below), std::sqrt(of_error), 30 * p.A.rows() * eps<T> * std::sqrt(of_B)) << what;
     }
   } else {
     EXPECT_LE(p.residual_of_equations(), residual_bound) << what;
