@@ -69,16 +69,7 @@ struct Batches {
     const View<T> a = A0(rows, cols), f = A(rows, cols);
     if (routine == "getrf") return lu_residual<T>(a, f, ipiv(top, last), q).scaled;
     if (routine == "geqrf") return qr_residual<T>(a, f, tau(top, last), q).scaled;
-    // ||b - A x||, or ||A^H (b - A x)|| of a least squares problem
-    Matrix<T> r(m, 1, q), g(n, 1, q);
-    copy<T>(B0(rows, last), r.view(), q);
-    const View<T> x = B(top, last);
-    gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), a, x, T(1), r, q);
-    const double norm = lange<T>(Norm::One, a, q), size = norm * lange<T>(Norm::One, x, q),
-                 unit = static_cast<double>(m) * std::numeric_limits<real_t<T>>::epsilon();
-    if (routine != "gels") return lange<T>(Norm::One, r, q) / (size * unit);
-    gemm<T>(adjoint<T>, Op::NoTrans, T(1), a, r, T(0), g, q);
-    return lange<T>(Norm::One, g, q) / (norm * (size + lange<T>(Norm::One, B0(rows, last), q)) * unit);
+    return solution_residual<T>(a, B(top, last), B0(rows, last), q);
   }
 
   std::int64_t m, n, batch;

@@ -6,6 +6,7 @@
 #include "matrices.hpp"
 #include "modes.hpp"
 #include "report.hpp"
+#include "residual.hpp"
 
 namespace bench {
 
@@ -32,20 +33,7 @@ struct System {
         },
         solve, [&] { q.wait(); });
   }
-  /// ||B - A X||_1 / (||A||_1 ||X||_1 n eps), or for a tall A ||A^H (B - A X)||_1 / (||A||_1 (||B||_1 + ||A||_1
-  /// ||X||_1) m eps)
-  double residual() {
-    const std::int64_t m = A.rows, n = A.cols, nrhs = B.cols;
-    const View<T> x = X({0, n}, {0, nrhs});
-    const double a = lange(Norm::One, A.view(), q), b = lange(Norm::One, B.view(), q), of_x = lange(Norm::One, x, q);
-    const double unit = static_cast<double>(m) * std::numeric_limits<real_t<T>>::epsilon();
-    Matrix<T> R(m, nrhs, q), G(n, nrhs, q);
-    devobj::copy<T>(B, R, q);
-    gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), A, x, T(1), R, q);
-    if (m == n) return lange(Norm::One, R.view(), q) / (a * of_x * unit);
-    gemm<T>(adjoint<T>, Op::NoTrans, T(1), A, R, T(0), G, q);
-    return lange(Norm::One, G.view(), q) / (a * (b + a * of_x) * unit);
-  }
+  double residual() { return solution_residual<T>(A, X({0, A.cols}, {0, B.cols}), B, q); }
   Queue& q;
   Matrix<T> A, W, B, X;
   Matrix<std::int32_t> ipiv;

@@ -1,35 +1,20 @@
 // solve: getrs with LU factors, beside cuSOLVER's or LAPACK's with factors of its own. Data is on the backend.
 #include <algorithm>
-#include <limits>
 
 #include "cuda_side.hpp"
 #include "devobj/devobj.hpp"
 #include "flops.hpp"
-#include "kernels/host/lapack_fortran.hpp"
 #include "matrices.hpp"
 #include "modes.hpp"
 #include "peers_solve.hpp"
 #include "report.hpp"
+#include "residual.hpp"
 
 namespace bench {
 
 using namespace devobj;
 
 namespace {
-
-template <class T>
-double lapack_solve_ms(View<T> A, View<T> B, View<T> X, const Repeat& repeat, Queue& q) {
-  using fortran::BlasInt;
-  const BlasInt n(A.rows, "lapack", "n"), nrhs(B.cols, "lapack", "nrhs"), ld(X.ld, "lapack", "ld");
-  Matrix<T> LU(A.rows, A.rows, q);
-  Matrix<std::int32_t> ipiv(A.rows, 1, q);
-  devobj::copy<T>(A, LU, q);
-  q.wait();
-  fortran::getrf(n, n, LU.data, n, ipiv.data);
-  return median_ms(
-      repeat, [&] { devobj::copy<T>(B, X, q); },
-      [&] { fortran::getrs<T>(Op::NoTrans, n, nrhs, LU.data, n, ipiv.data, X.data, ld); }, [&] { q.wait(); });
-}
 
 /// A matrix, its factors, and right-hand sides.
 template <class T>
@@ -54,16 +39,7 @@ class Systems {
       if (q.on_cuda()) return cusolver_solve_ms<T>(A, first(B, nrhs), first(X, nrhs), repeat, q);
     return lapack_solve_ms<T>(A, first(B, nrhs), first(X, nrhs), repeat, q);
   }
-  /// ||B - A X||_1 / (||A||_1 ||X||_1 n eps)
-  double residual(std::int64_t nrhs) {
-    const std::int64_t n = A.rows;
-    const View<T> x = first(X, nrhs);
-    Matrix<T> R(n, nrhs, q);
-    devobj::copy<T>(first(B, nrhs), R, q);
-    gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), A, x, T(1), R, q);
-    return lange(Norm::One, R.view(), q) / (lange(Norm::One, A.view(), q) * double(lange(Norm::One, x, q)) *
-                                            static_cast<double>(n) * std::numeric_limits<real_t<T>>::epsilon());
-  }
+  double residual(std::int64_t nrhs) { return solution_residual<T>(A, first(X, nrhs), first(B, nrhs), q); }
 
  private:
   static View<T> first(const Matrix<T>& M, std::int64_t columns) { return M.view()({0, M.view().rows}, {0, columns}); }

@@ -41,6 +41,14 @@ struct Solver {
   cusolverDnParams_t params = nullptr;
 };
 
+/// Waits.
+void expect_zero(const std::int32_t* info, Queue& q) {
+  std::int32_t host_info = 0;
+  cuda::memcpy_async(&host_info, info, sizeof host_info, q.stream());
+  q.wait();
+  require(host_info == 0, "cusolver: info is ", host_info);
+}
+
 /// cusolverDnXgetrf of one matrix, in place, and its memory.
 template <class T>
 class Getrf {
@@ -97,18 +105,12 @@ PeerResult cusolver_peer(const Problem<T>& p) {
     return median_ms(
         p.repeat, [&] { devobj::copy<T>(p.A, p.W, p.q); }, factor, [&] { p.q.wait(); });
   };
-  const auto expect_zero = [&](const std::int32_t* info) {
-    std::int32_t host_info = 0;
-    cuda::memcpy_async(&host_info, info, sizeof host_info, p.q.stream());
-    p.q.wait();
-    require(host_info == 0, "cusolver: info is ", host_info);
-  };
 
   PeerResult result;
   if (p.routine == Routine::getrf) {
     Getrf<T> factor(solver, p.W, p.q);
     result.ms = time(factor);
-    expect_zero(factor.info());
+    expect_zero(factor.info(), p.q);
     if (p.residual) {  // which takes 32-bit pivots
       std::vector<std::int64_t> wide(static_cast<std::size_t>(k));
       cuda::memcpy_async(wide.data(), factor.pivots(), wide.size() * sizeof wide[0], p.q.stream());
@@ -129,7 +131,7 @@ PeerResult cusolver_peer(const Problem<T>& p) {
                              workspace.data(), device_bytes, host_workspace.data(), host_bytes, info.data),
             "cusolverDnXgeqrf");
     });
-    expect_zero(info.data);
+    expect_zero(info.data, p.q);
   }
   if (p.residual) result.residual = problem_residual(p);
   return result;
@@ -143,6 +145,7 @@ double cusolver_solve_ms(View<T> A, View<T> B, View<T> X, const Repeat& repeat, 
   devobj::copy<T>(A, LU, q);
   Getrf<T> factor(solver, LU, q);
   factor();
+  expect_zero(factor.info(), q);
   return median_ms(
       repeat, [&] { devobj::copy<T>(B, X, q); },
       [&] {

@@ -1,4 +1,4 @@
-// The peer of a solve on a GPU.
+// The peers of a solve: the same system in the same run, by factors of the peer's own, which are not timed.
 #pragma once
 
 #include "devobj/queue.hpp"
@@ -7,7 +7,11 @@
 
 namespace bench {
 
-/// X = A^-1 B by cusolverDnXgetrs with factors of cusolverDnXgetrf, which are not timed. Builds with CUDA and CUDA queues only.
+/// X = A^-1 B by the linked LAPACK's ?getrs. Host queues only.
+template <class T>
+double lapack_solve_ms(devobj::View<T> A, devobj::View<T> B, devobj::View<T> X, const Repeat& repeat, devobj::Queue& q);
+
+/// The same by cusolverDnXgetrs, with factors of cusolverDnXgetrf. Builds with CUDA and CUDA queues only.
 template <class T>
 double cusolver_solve_ms(devobj::View<T> A, devobj::View<T> B, devobj::View<T> X, const Repeat& repeat,
                          devobj::Queue& q);

@@ -91,9 +91,23 @@ Residual qr_residual(View<T> A, View<T> QR, View<T> tau, Queue& q) {
     return of_qr<T>(A, QR, tau, q);
 }
 
+template <class T>
+double solution_residual(View<T> A, View<T> X, View<T> B, Queue& q) {
+  const double a = lange<T>(Norm::One, A, q), b = lange<T>(Norm::One, B, q), x = lange<T>(Norm::One, X, q),
+               unit = static_cast<double>(A.rows) * std::numeric_limits<real_t<T>>::epsilon();
+  Matrix<T> R(B.rows, B.cols, q);
+  devobj::copy<T>(B, R, q);
+  gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), A, X, T(1), R, q);
+  if (A.rows == A.cols) return lange<T>(Norm::One, R, q) / (a * x * unit);
+  Matrix<T> G(X.rows, X.cols, q);
+  gemm<T>(adjoint<T>, Op::NoTrans, T(1), A, R, T(0), G, q);
+  return lange<T>(Norm::One, G, q) / (a * (b + a * x) * unit);
+}
+
 #define INSTANTIATE(T)                                                         \
   template Residual lu_residual(View<T>, View<T>, View<std::int32_t>, Queue&); \
-  template Residual qr_residual(View<T>, View<T>, View<T>, Queue&);
+  template Residual qr_residual(View<T>, View<T>, View<T>, Queue&);            \
+  template double solution_residual(View<T>, View<T>, View<T>, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -1,4 +1,4 @@
-// Solves with the factors of getrf, and with the triangles of others.
+// Solves with the factors of getrf, and with triangles of other factorizations.
 #include "lu_solve.hpp"
 
 #include <algorithm>

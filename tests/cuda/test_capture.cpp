@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "assert_cuda.hpp"
 #include "devobj/devobj.h"
 #include "kernels.hpp"
 #include "testing.hpp"
@@ -12,8 +13,6 @@ using namespace devobj;
 using namespace devobj::test;
 
 namespace {
-
-#define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
 
 class Capture : public Everywhere {
  protected:

@@ -5,12 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "assert_cuda.hpp"
 #include "batched_support.hpp"
 
 namespace devobj::test {
 namespace {
-
-#define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
 
 class CaptureBatched : public Everywhere {
  protected:

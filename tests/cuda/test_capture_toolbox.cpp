@@ -2,6 +2,7 @@
 // library's.
 #include <cuda_runtime.h>
 
+#include "assert_cuda.hpp"
 #include "devobj/fft.hpp"
 #include "kernels.hpp"
 #include "prims_testing.hpp"
@@ -10,8 +11,6 @@ using namespace devobj;
 using namespace devobj::test;
 
 namespace {
-
-#define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
 
 class Toolbox : public Everywhere {
  protected:

@@ -2,12 +2,11 @@
 // bit.
 #include <cuda_runtime.h>
 
+#include "assert_cuda.hpp"
 #include "factor_checks.hpp"
 
 namespace devobj::test {
 namespace {
-
-#define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
 
 class QrNativeCapture : public Everywhere {};
 INSTANTIATE_TEST_SUITE_P(On, QrNativeCapture,

@@ -7,6 +7,7 @@
 #include <complex>
 #include <thread>
 
+#include "assert_cuda.hpp"
 #include "kernels.hpp"
 #include "kernels/native.hpp"
 #include "testing.hpp"
@@ -15,8 +16,6 @@ using namespace devobj;
 using namespace devobj::test;
 
 namespace {
-
-#define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
 
 class SparedPlaces : public Everywhere {
  protected:

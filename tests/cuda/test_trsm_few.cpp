@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "assert_cuda.hpp"
 #include "devobj/blas.hpp"
 #include "kernels.hpp"
 #include "kernels/native.hpp"
@@ -14,8 +15,6 @@ using namespace devobj;
 using namespace devobj::test;
 
 namespace {
-
-#define ASSERT_CUDA(call) ASSERT_EQ((call), cudaSuccess)
 
 class TrsmFew : public Everywhere {};
 INSTANTIATE_TEST_SUITE_P(On, TrsmFew,
