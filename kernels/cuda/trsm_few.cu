@@ -23,9 +23,6 @@ inline constexpr int share = size / groups;    // elements of a tile that a thre
 /// Blocks of a multiprocessor: in double precision their tiles fit in the registers of one only.
 template <class E>
 inline constexpr int resident = sizeof(real_e<E>) < 8 ? 2 : 1;
-/// Whether it is looked for the solution of a tile while the one before is subtracted. (Elsewhere that takes as long, or longer.)
-template <class E, int columns>
-inline constexpr bool looks_ahead = std::is_same_v<E, cuDoubleComplex>&& columns == 1;
 
 /// op(A), a lower triangle if `forward`, else an upper one.
 template <class E, bool transposed>
@@ -36,7 +33,8 @@ struct Triangle {
   __device__ const E* at(std::int64_t i, std::int64_t j) const {
     return transposed ? A.data + j + i * A.ld : A.data + i + j * A.ld;
   }
-  __device__ E value(const E* a) const { return transposed && conjugated ? conjugate(*a) : *a; }
+  /// An element as it is in op(A).
+  __device__ E as_op(E a) const { return transposed && conjugated ? conjugate(a) : a; }
   /// A tile's row or column r in the order of the substitution, and the reverse.
   __device__ int place(int r) const { return forward ? r : size - 1 - r; }
 };
@@ -50,25 +48,17 @@ __device__ bool is_missing(real_e<E> x) {
   memcpy(&bits, &x, sizeof bits);
   return bits == ~word_e<E>(0);
 }
-/// What is at a place where another block publishes an element: that, or something missing.
-template <class E>
-__device__ E glance(const E* place) {
-  const volatile real_e<E>* const parts = reinterpret_cast<const volatile real_e<E>*>(place);
-  if constexpr (is_device_complex<E>)
-    return from_parts<E>(parts[0], parts[1]);
-  else
-    return parts[0];
-}
-template <class E>
-__device__ bool is_there(E x) {
-  return !is_missing<E>(re(x)) && !is_missing<E>(im(x));
-}
 template <class E>
 __device__ E wait_for(const E* place) {
-  E x;
-  do x = glance(place);
-  while (!is_there(x));
-  return x;
+  const volatile real_e<E>* const parts = reinterpret_cast<const volatile real_e<E>*>(place);
+  for (;;) {
+    E x{};
+    if constexpr (is_device_complex<E>)
+      x = from_parts<E>(parts[0], parts[1]);
+    else
+      x = parts[0];
+    if (!is_missing<E>(re(x)) && !is_missing<E>(im(x))) return x;
+  }
 }
 template <class E>
 __device__ real_e<E> publishable(real_e<E> x) {
@@ -100,7 +90,7 @@ __device__ __noinline__ bool prepare(Triangle<E, transposed> T, std::int64_t fir
   for (int i = group; i < size; i += groups, from += groups * T.A.ld) {
     const int r = transposed ? i : row, c = transposed ? row : i;
     const bool inside = r < height && c < height && (T.forward ? r >= c : r <= c) && !(T.unit && r == c);
-    tile.set(T.place(r), T.place(c), inside ? T.value(from) : from_parts<E>(r == c ? 1 : 0));
+    tile.set(T.place(r), T.place(c), inside ? T.as_op(*from) : from_parts<E>(r == c ? 1 : 0));
   }
   __syncthreads();
   return invert && tile.invert();
@@ -136,7 +126,8 @@ __global__ void __launch_bounds__(threads, resident<E>)
     const bool inverted = prepare(T, first, height, turn >= substituted, tile);
     E b = my_row < height && my_right_side < B.cols ? B(first + my_row, my_right_side) : E{};
 
-    // the tile before, in registers
+    // the tile before, in registers, as A has it: conjugated on its way it would have to be there before the next step. The solution
+    // is conjugated instead, and at last the sum.
     E a[share] = {};
     const auto load = [&](int before, E(&x)[share]) {
       const std::int64_t left = start(before);
@@ -149,29 +140,21 @@ __global__ void __launch_bounds__(threads, resident<E>)
 #pragma unroll
           for (int i = 0; i < few::parts; ++i) {
             const bool inside = T.place(Tile::first_row() + k) < height && i * few::lanes < columns_left;
-            x[4 * i + k] = inside ? T.value(from + i * few::lanes) : E{};
+            x[4 * i + k] = inside ? from[i * few::lanes] : E{};
           }
       } else {
         const E* from = T.at(first + row, left + first_column);
         const int inside = row < height ? width - first_column : 0;  // columns
 #pragma unroll
-        for (int i = 0; i < share; ++i, from += T.A.ld) x[i] = i < inside ? T.value(from) : E{};
+        for (int i = 0; i < share; ++i, from += T.A.ld) x[i] = i < inside ? *from : E{};
       }
     };
     // of one row, or of four
     E sum[transposed ? 4 * columns : columns] = {};
-    // this thread's element of the solution of a tile before, as far as it is there
-    const auto look = [&](int before) {
-      const std::int64_t at = start(before) + row;
-      return group < columns && at < n ? glance(solution + group * n + at) : E{};
-    };
-    const auto subtract = [&](int before, E seen) {
+    const auto subtract = [&](int before) {
       const std::int64_t at = start(before) + row;
       auto& x = memory.solution[before % 2];
-      if (group < columns) {
-        const bool waits = at < n && !(looks_ahead<E, columns> && is_there(seen));
-        x[group][row] = waits ? wait_for(solution + group * n + at) : seen;
-      }
+      if (group < columns) x[group][row] = at < n ? T.as_op(wait_for(solution + group * n + at)) : E{};
       __syncthreads();
 #pragma unroll
       for (int i = 0; i < share; i += 4)
@@ -189,15 +172,11 @@ __global__ void __launch_bounds__(threads, resident<E>)
     };
 
     if (turn > 0) load(0, a);
-    E seen{};
-    if (looks_ahead<E, columns> && turn > 0) seen = look(0);
 #pragma unroll 1
     for (int before = 0; before + 1 < turn; ++before) {
-      E next[share], seen_next{};
+      E next[share];
       load(before + 1, next);
-      if constexpr (looks_ahead<E, columns>) seen_next = look(before + 1);
-      subtract(before, seen);
-      seen = seen_next;
+      subtract(before);
 #pragma unroll
       for (int i = 0; i < share; ++i) a[i] = next[i];
     }
@@ -205,10 +184,10 @@ __global__ void __launch_bounds__(threads, resident<E>)
     typename Tile::Part X_part = Tile::part_of(tile.X, inverted), T_part;
     if constexpr (both) T_part = Tile::part_of(tile.T, inverted);
     // what follows is what all the tiles below wait for
-    if (turn > 0) subtract(turn - 1, seen);
+    if (turn > 0) subtract(turn - 1);
     if constexpr (!both) T_part = Tile::part_of(tile.T, inverted);
     if constexpr (transposed) {
-      b = cuda::sum(b, Tile::sum_of_lanes(sum));
+      b = cuda::sum(b, T.as_op(Tile::sum_of_lanes(sum)));
     } else {
 #pragma unroll
       for (int j = 0; j < columns; ++j) memory.sums[group][j][row] = sum[j];
