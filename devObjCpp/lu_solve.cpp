@@ -1,178 +1,18 @@
-// Solves with the factors of getrf, and with triangles of other factorizations.
+// Solves with the factors of getrf: getrs and gesv.
 #include "lu_solve.hpp"
-
-#include <algorithm>
-#include <cstdint>
-#include <type_traits>
 
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
-#include "devobj/lu.hpp"
-#include "kernels/native.hpp"
 #include "lu_method.hpp"
 #include "lu_pivots.hpp"
-#include "products_by_parts.hpp"
+#include "triangles.hpp"
 
 namespace devobj {
-namespace {
-
-/// Rows from which few right-hand sides have a kernel of their own, trsm_few,
-constexpr std::int64_t few_least = 512;
-/// and so many right-hand sides, trsm_few_max at a time, up to which that is faster, for a triangle of n rows.
-template <class T>
-constexpr std::int64_t few_most(std::int64_t n) {
-  std::int64_t times = 0;
-  if constexpr (std::is_same_v<T, float>) times = n < 2000 ? 3 : n < 4000 ? 4 : 6;
-  if constexpr (std::is_same_v<T, double>) times = n < 2000 ? 1 : n < 8000 ? 2 : 3;
-  if constexpr (std::is_same_v<T, std::complex<float>>) times = 4;
-  if constexpr (std::is_same_v<T, std::complex<double>>) times = n < 2000 ? 2 : n < 4000 ? 4 : 5;
-  return times * cuda::trsm_few_max;
-}
-
-/// How the triangles of an LU are solved, and the memory for it.
-struct Solver {
-  ProductsByParts parts;
-  void* few = nullptr;       // trsm_few's, if it is taken
-  void* streams = nullptr;   // of the triangles on the diagonal, if trsm_block is taken
-  void* residues = nullptr;  // gemm_residues's, if products are by it
-};
-template <class T>
-std::int64_t stream_bytes(std::int64_t n) {
-  return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
-}
-/// Of complex<double>: rows of a triangle that BLAS's trsm solves as a whole, and right-hand sides from which halves are faster.
-constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096;
-/// And right-hand sides, and rows of a part of the solution and of what it changes, from which the product of both is faster by
-/// gemm_residues. (Not of real numbers.)
-constexpr std::int64_t residues_columns = 2048, residues_rows = 768;
-
-/// Rows of the half of a triangle that is solved first: whole triangles of those that are not halved.
-template <class T>
-constexpr std::int64_t triangle_rows = is_complex<T> ? complex_least : cuda::trsm_block_rows;
-template <class T>
-std::int64_t first_half(std::int64_t n) {
-  return (n / 2 + triangle_rows<T> - 1) / triangle_rows<T> * triangle_rows<T>;
-}
-template <class T>
-bool residues_pay(Math math, std::int64_t n, std::int64_t right_hand_sides, const Queue& q) {
-  return cuda_built && std::is_same_v<T, std::complex<double>> && right_hand_sides >= residues_columns &&
-         n - first_half<T>(n) >= residues_rows && residues_usable(math, q);
-}
-/// The bytes of gemm_residues's workspace for the product of the halves of n rows, and of halves of halves.
-template <class T>
-std::size_t residues_bytes(std::int64_t n, std::int64_t right_hand_sides) {
-  std::size_t bytes = 0;
-  if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>) {
-    if (n <= triangle_rows<T>) return 0;
-    const std::int64_t half = first_half<T>(n), rest = n - half;
-    if (rest >= residues_rows) bytes = cuda::gemm_residues_workspace<T>(rest, right_hand_sides, half);
-    for (const std::int64_t part : {half, rest}) bytes = std::max(bytes, residues_bytes<T>(part, right_hand_sides));
-  }
-  return bytes;
-}
-/// Reserves the memory: before anything changes, so that nothing has when there is none.
-template <class T>
-Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
-  if constexpr (cuda_built)
-    if (q.on_cuda() && n >= few_least && right_hand_sides <= few_most<T>(n))
-      return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
-  if constexpr (cuda_built && std::is_same_v<T, double>)
-    if (q.on_cuda()) return {{}, nullptr, q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)))};
-  if (residues_pay<T>(math, n, right_hand_sides, q)) try {
-      return {{}, nullptr, nullptr, q.workspace(residues_bytes<T>(n, right_hand_sides))};
-    } catch (const Error& error) {
-      if (error.status() != Status::out_of_memory) throw;  // plain products will do
-    }
-  return {ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q)};
-}
-
-/// C -= op(A) B
-template <class T>
-void subtract(Op op, View<T> A, View<T> B, View<T> C, Queue& q, const Solver& solver) {
-  if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-    if (solver.residues != nullptr && std::min(B.rows, C.rows) >= residues_rows &&
-        reinterpret_cast<std::uintptr_t>(C.data) % sizeof(T) == 0)
-      return cuda::gemm_residues<T>(op, Op::NoTrans, -1, A, B, C, solver.residues, q);
-  gemm(op, Op::NoTrans, T(-1), A, B, T(1), C, q);
-}
-
-/// B = op(A)^-1 B, A triangular (letters in trsm's order). In double precision on a GPU by halves, whose products are of great
-/// depth, down to the triangles that trsm_block takes with their `streams`; so complex<double> with many right-hand sides;
-/// else by BLAS's trsm.
-template <class T>
-void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver,
-                   const unsigned char* streams) {
-  if constexpr (cuda_built && sizeof(real_t<T>) == 8)
-    if (q.on_cuda() && (!is_complex<T> || solver.residues != nullptr || B.cols >= complex_least_columns)) {
-      const std::int64_t n = A.rows, half = first_half<T>(n);
-      if (n > triangle_rows<T>) {
-        const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
-        const Range first = downwards ? Range{0, half} : Range{n - half, n},
-                    rest = downwards ? Range{half, n} : Range{0, n - half}, columns{0, B.cols};
-        solve_plainly(uplo, op, diag, A(first, first), B(first, columns), q, solver, streams);
-        if constexpr (!is_complex<T>) streams += half / triangle_rows<T> * stream_bytes<T>(triangle_rows<T>);
-        subtract(op, op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), B(rest, columns), q,
-                 solver);
-        return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q, solver, streams);
-      }
-      if constexpr (!is_complex<T>)  // (the first triangle is behind the kernel that makes the streams)
-        return cuda::trsm_block(uplo, op, diag, streams, B, q, streams != solver.streams);
-    }
-  trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
-}
-
-/// The same. With products by parts by blocks, as long as the part of B
-/// that a block of the solution still changes is large:
-///
-///     | L11      | | X1 |   | B1 |     X1 = L11^-1 B1
-///     | L21  L22 | | X2 | = | B2 |     B2 -= L21 X1
-template <class T>
-void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver) {
-  if constexpr (cuda_built)
-    if (solver.few != nullptr) {
-      for (std::int64_t j = 0; j < B.cols; j += cuda::trsm_few_max)
-        cuda::trsm_few(uplo, op, diag, A, B({0, B.rows}, {j, std::min(j + cuda::trsm_few_max, B.cols)}), solver.few, q);
-      return;
-    }
-  const auto* const streams = static_cast<const unsigned char*>(solver.streams);
-  if constexpr (cuda_built && std::is_same_v<T, double>)
-    if (streams != nullptr) cuda::solve_stream_of(uplo, op, diag, A, cuda::trsm_block_rows, true, solver.streams, q);
-  const ProductsByParts& parts = solver.parts;
-  const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
-  const Range columns{0, B.cols};
-  Range left{0, A.rows};  // rows that are not solved yet
-  while (parts && left.size() - by_parts_triangle >= by_parts_least) {
-    Range K = left, rest = left;
-    if (downwards)
-      K.end = rest.begin = left.begin + by_parts_triangle;
-    else
-      K.begin = rest.end = left.end - by_parts_triangle;
-    solve_plainly(uplo, op, diag, A(K, K), B(K, columns), q, solver, streams);
-    // B(rest) -= op(A)(rest, K) B(K)
-    const bool plain = op == Op::NoTrans;
-    parts.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
-    left = rest;
-  }
-  solve_plainly(uplo, op, diag, A(left, left), B(left, columns), q, solver, streams);
-}
-
-}  // namespace
 
 template <class T>
 void solve_triangles(View<T> LU, View<T> B, Math math, Queue& q) {
-  if (B.empty()) return;
-  const Solver solver = solver_for<T>(math, LU.rows, B.cols, q);
-  solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, solver);
-  solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, solver);
-}
-
-template <class T>
-void solve_triangle(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Math math, Queue& q) {
-  if (!B.empty()) solve(uplo, op, diag, A, B, q, solver_for<T>(math, A.rows, B.cols, q));
-}
-template <class T>
-void reserve_for_triangle(Math math, std::int64_t n, std::int64_t columns, Queue& q) {
-  if (n > 0 && columns > 0) solver_for<T>(math, n, columns, q);
+  solve_triangle(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, math, q);
+  solve_triangle(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, math, q);
 }
 
 template <class T>
@@ -185,19 +25,18 @@ void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOp
   require_distinct("getrs", "B", B, "LU", LU);
   require_distinct("getrs", "B", B, "ipiv", ipiv);
   if (B.empty()) return;
-  const Solver solver = solver_for<T>(options.math, n, B.cols, q);
+  reserve_for_triangle<T>(options.math, n, B.cols, q);
   reserve_for_laswp(n, q);
   Matrix<std::int32_t> memory;
   const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);
   if (op == Op::NoTrans) {
     // X = U^-1 L^-1 P B
     laswp(B, 0, n, pivots, true, q);
-    solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q, solver);
-    solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q, solver);
+    solve_triangles(LU, B, options.math, q);
   } else {
     // X = P^T L^-T U^-T B
-    solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q, solver);
-    solve(Uplo::Lower, op, Diag::Unit, LU, B, q, solver);
+    solve_triangle(Uplo::Upper, op, Diag::NonUnit, LU, B, options.math, q);
+    solve_triangle(Uplo::Lower, op, Diag::Unit, LU, B, options.math, q);
     laswp(B, 0, n, pivots, false, q);
   }
 }
@@ -225,8 +64,6 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
 
 #define INSTANTIATE(T)                                                                 \
   template void solve_triangles<T>(View<T>, View<T>, Math, Queue&);                    \
-  template void solve_triangle<T>(Uplo, Op, Diag, View<T>, View<T>, Math, Queue&);     \
-  template void reserve_for_triangle<T>(Math, std::int64_t, std::int64_t, Queue&);     \
   template void getrs<T>(Op, View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions); \
   template std::int64_t gesv<T>(View<T>, View<std::int32_t>, View<T>, Queue&, LuOptions);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)

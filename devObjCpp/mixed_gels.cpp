@@ -6,7 +6,7 @@
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/mixed.hpp"
-#include "lu_solve.hpp"
+#include "triangles.hpp"
 #include "mixed_support.hpp"
 #include "qr_dependence.hpp"
 #include "qr_orthogonal.hpp"

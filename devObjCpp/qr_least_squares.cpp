@@ -6,7 +6,7 @@
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
-#include "lu_solve.hpp"
+#include "triangles.hpp"
 #include "power_scaling.hpp"
 #include "qr_dependence.hpp"
 #include "qr_orthogonal.hpp"
