@@ -1,15 +1,12 @@
 // On a GPU: products that avoid multiprocessors. Beside a kernel that has all others their blocks can be nowhere else for a while,
 // and the product is made there; else other kernels find room there.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <chrono>
 #include <complex>
 #include <thread>
 
-#include "assert_cuda.hpp"
-#include "kernels.hpp"
 #include "kernels/native.hpp"
+#include "other_kernel.hpp"
 #include "testing.hpp"
 
 using namespace devobj;
@@ -71,11 +68,8 @@ INSTANTIATE_TEST_SUITE_P(On, SparedPlaces,
 
 TEST_P(SparedPlaces, AProductOnTheMultiprocessorsThatItIsToAvoid) {
   with_each_kernel([&]<class T>(T) {
-    const int device = q().device();
-    int processors = 0, bytes = 0;
-    ASSERT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    ASSERT_CUDA(allow_shared_memory(bytes));
+    OtherKernel other;
+    ASSERT_NO_FATAL_FAILURE(other.prepare(q()));
     const std::int64_t m = 2500, n = 4200, k = 200;
     const Matrix<T> A = upload(random<T>(m, k, 1), q()), B = upload(random<T>(k, n, 2), q());
     const Dense<T> before = random<T>(m, n, 3);
@@ -92,27 +86,22 @@ TEST_P(SparedPlaces, AProductOnTheMultiprocessorsThatItIsToAvoid) {
     const Matrix<std::int32_t> counts = upload(zeros, q());
     to_device<T>({const_cast<T*>(before.data()), m, n, m}, C, q());
     q().wait();
-    cudaStream_t other = nullptr;
-    ASSERT_CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
     constexpr long long longer_than_blocks_wait = 20'000'000;
-    stay(processors, bytes, avoided, longer_than_blocks_wait, other);
-    ASSERT_CUDA(cudaGetLastError());
+    ASSERT_NO_FATAL_FAILURE(other.stays(avoided, longer_than_blocks_wait));
     subtract(A, B, C, {16, in_memory.view().data, counts.view().data});
     q().wait();
     // the product waited for a while, not for that kernel
-    EXPECT_EQ(cudaStreamQuery(other), cudaErrorNotReady);
+    EXPECT_TRUE(other.is_there());
     expect_same(download<T>(C, q()), expected, "C");
     expect_same(download<std::int32_t>(counts, q()), zeros, "counts");
-    ASSERT_CUDA(cudaStreamSynchronize(other));
-    ASSERT_CUDA(cudaStreamDestroy(other));
+    ASSERT_NO_FATAL_FAILURE(other.ends());
   });
 }
 
 TEST_P(SparedPlaces, OthersFindRoomThere) {
   with_each_kernel([&]<class T>(T) {
-    int bytes = 0;
-    ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, q().device()));
-    ASSERT_CUDA(allow_shared_memory(bytes));
+    OtherKernel other;
+    ASSERT_NO_FATAL_FAILURE(other.prepare(q()));
     // a product of a millisecond or more
     const std::int64_t n = sizeof(T) == 4 ? 12000 : sizeof(T) == 8 ? 8000 : 5000, k = 512;
     const Matrix<T> A(n, k, q()), B(k, n, q()), C(n, n, q());
@@ -124,22 +113,18 @@ TEST_P(SparedPlaces, OthersFindRoomThere) {
     const Matrix<std::int32_t> in_memory = upload(avoided, q()), found(blocks, 1, q());
     const Dense<std::int32_t> zeros(cuda::spared_counts, 1);
     const Matrix<std::int32_t> counts = upload(zeros, q());
-    cudaStream_t other = nullptr;
-    ASSERT_CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
     bool beside = false;  // the product, which the host may be too slow for
     for (int attempt = 0; attempt < 20 && !beside; ++attempt) {
       q().wait();
       subtract(A, B, C, {16, in_memory.view().data, counts.view().data});
       std::this_thread::sleep_for(std::chrono::microseconds(200));
-      locate(blocks, bytes, found.view().data, other);
-      ASSERT_CUDA(cudaStreamSynchronize(other));
+      ASSERT_NO_FATAL_FAILURE(other.finds(blocks, found.view().data));
       beside = cudaStreamQuery(static_cast<cudaStream_t>(q().stream())) == cudaErrorNotReady;
     }
     EXPECT_TRUE(beside);
     Dense<std::int32_t> places = download<std::int32_t>(found, q());
     std::sort(&places[0], &places[0] + blocks);
     expect_same(places, avoided, "where the blocks of the other kernel were");
-    ASSERT_CUDA(cudaStreamDestroy(other));
   });
 }
 

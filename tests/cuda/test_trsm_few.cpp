@@ -1,14 +1,11 @@
 // On a GPU: triangles and few right-hand sides while other kernels have most multiprocessors, so that blocks take tiles in several
 // rounds, and some begin when others have ended.
-#include <cuda_runtime.h>
-
 #include <cmath>
 #include <string>
 
-#include "assert_cuda.hpp"
 #include "devobj/blas.hpp"
-#include "kernels.hpp"
 #include "kernels/native.hpp"
+#include "other_kernel.hpp"
 #include "testing.hpp"
 
 using namespace devobj;
@@ -26,13 +23,8 @@ INSTANTIATE_TEST_SUITE_P(On, TrsmFew,
 TEST_P(TrsmFew, MoreTilesThanBlocksFindRoomFor) {
   Places avoided;
   for (int i = 0; i < cuda::lu_panel_places; ++i) avoided.number[i] = i;
-  const int device = q().device();
-  int processors = 0, bytes = 0;
-  ASSERT_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  ASSERT_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  ASSERT_CUDA(allow_shared_memory(bytes));
-  cudaStream_t other = nullptr;
-  ASSERT_CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  OtherKernel other;
+  ASSERT_NO_FATAL_FAILURE(other.prepare(q()));
 
   with_type([&]<class T>(T) {
     // tiles of 64 rows, twice as many as two blocks to a multiprocessor
@@ -44,7 +36,7 @@ TEST_P(TrsmFew, MoreTilesThanBlocksFindRoomFor) {
     const Matrix<unsigned char> workspace(static_cast<std::int64_t>(cuda::trsm_few_workspace<T>(n)), 1, q());
     for (const std::int64_t columns : {std::int64_t(1), cuda::trsm_few_max})
       for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
-        for (const Op op : {Op::NoTrans, Op::Trans}) {
+        for (const Op op : {Op::NoTrans, Op::Trans, Op::ConjTrans}) {
           SCOPED_TRACE(std::to_string(columns) + " right-hand sides, " + letters(op));
           const View<T> x = X.view()({0, n}, {0, columns}), given = B.view()({0, n}, {0, columns});
           const auto solve = [&] {
@@ -60,16 +52,14 @@ TEST_P(TrsmFew, MoreTilesThanBlocksFindRoomFor) {
             for (std::int64_t i = 0; i < n; ++i) ASSERT_LE(std::abs(product(i, j) - b(i, j)), 50 * eps<T>) << i;
 
           constexpr long long longer_than_solves = 30'000'000;
-          stay(processors, bytes, avoided, longer_than_solves, other);
-          ASSERT_CUDA(cudaGetLastError());
+          ASSERT_NO_FATAL_FAILURE(other.stays(avoided, longer_than_solves));
           solve();
           q().wait();
-          EXPECT_EQ(cudaStreamQuery(other), cudaErrorNotReady);
+          EXPECT_TRUE(other.is_there());
           expect_same(download<T>(x, q()), expected, "X");
-          ASSERT_CUDA(cudaStreamSynchronize(other));
+          ASSERT_NO_FATAL_FAILURE(other.ends());
         }
   });
-  ASSERT_CUDA(cudaStreamDestroy(other));
 }
 
 }  // namespace
