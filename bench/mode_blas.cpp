@@ -20,7 +20,7 @@ using namespace devobj;
 
 namespace {
 
-/// One routine on n x n matrices (vectors of n elements in gemv, of n^2 in axpy and nrm2).
+/// One routine on n x n matrices (vectors of n elements in gemv, of n^2 in axpy and nrm2), or in trsm n x n and n x columns.
 template <class T>
 struct Call {
   std::function<void()> prepare, ours, raw;
@@ -45,8 +45,10 @@ struct Operands {
     to_device<T>(HostArray<const T>(numbers.data.get(), n, n, n), L, q);
   }
 
-  Call<T> call(const std::string& name) {
+  Call<T> call(const std::string& name, std::int64_t columns) {
     const double n = static_cast<double>(size), n2 = n * n, s = sizeof(T), x = is_complex<T> ? 4 : 1;
+    require(columns <= size, "--columns: ", columns, " is more than n = ", size);
+    const View<T> X = C.view()({0, size}, {0, columns});
     const auto clear = [this] { laset<T>(Uplo::General, T(0), T(0), C, q); };
     const auto restore = [this] { devobj::copy<T>(B, C, q); };
     constexpr Op N = Op::NoTrans;
@@ -66,10 +68,10 @@ struct Operands {
               0};
     if (name == "trsm")
       return {restore,
-              [this] { trsm<T>(Side::Left, Uplo::Lower, N, Diag::NonUnit, T(1), L, C, q); },
-              [this] { blas.trsm<T>(L, C); },
-              C,
-              x * n * n2,
+              [this, X] { trsm<T>(Side::Left, Uplo::Lower, N, Diag::NonUnit, T(1), L, X, q); },
+              [this, X] { blas.trsm<T>(Uplo::Lower, L, X); },
+              X,
+              x * n2 * static_cast<double>(columns),
               0};
     if (name == "gemv")
       return {clear,
@@ -97,18 +99,20 @@ struct Operands {
 };
 
 template <class T>
-void measure(const std::string& name, char type, std::int64_t n, const Options& o, Operands<T>& operands,
-             Report& report) {
+void measure(const std::string& name, char type, std::int64_t n, std::int64_t columns, const Options& o,
+             Operands<T>& operands, Report& report) {
   Queue& q = operands.q;
-  const Call<T> call = operands.call(name);
+  const Call<T> call = operands.call(name, columns);
   Row row = report.row();
   row.routine = name;
   row.type = type;
-  row.m = row.n = n;
+  row.m = n;
+  row.n = columns;
   row.method = "blas";
   row.peer = operands.blas.name();
   const auto wait = [&] { q.wait(); };
-  report.progress(name + " " + row.type + " " + std::to_string(n));
+  report.progress(name + " " + row.type + " " + std::to_string(n) +
+                  (columns == n ? "" : ", " + std::to_string(columns)));
 
   Matrix<T> expected(call.result.rows, call.result.cols, q);
   row.peer_ms = median_ms(o.repeat, call.prepare, call.raw, wait);
@@ -144,12 +148,20 @@ void plot_rates(const Options& o, Report& report) {
 int run_blas(const Options& o, Queue& q) {
   std::vector<std::int64_t> sizes = o.sizes;
   if (sizes.empty()) sizes = parse_sizes(q.on_cuda() ? "64,256,1000,4000,10000" : "64,256,1000");
-  Report report(o, q, static_cast<int>(o.types.size() * sizes.size() * o.routines.size()));
+  // of the right-hand sides of a routine on n x n matrices
+  const auto columns_of = [&o](const std::string& name, std::int64_t n) {
+    return name == "trsm" && !o.columns.empty() ? o.columns : std::vector<std::int64_t>{n};
+  };
+  std::size_t rows = 0;
+  for (const std::string& name : o.routines) rows += columns_of(name, 0).size();
+  Report report(o, q, static_cast<int>(o.types.size() * sizes.size() * rows));
   for (const char type : o.types)
     for (const std::int64_t n : sizes) try {
         with_type(type, [&]<class T>() {
           Operands<T> operands(n, o.seed, q);
-          for (const std::string& name : o.routines) measure<T>(name, type, n, o, operands, report);
+          for (const std::string& name : o.routines)
+            for (const std::int64_t columns : columns_of(name, n))
+              measure<T>(name, type, n, columns, o, operands, report);
         });
       } catch (const std::exception& e) {
         report.failure(std::string("blas ") + type + " " + std::to_string(n) + ": " + e.what());

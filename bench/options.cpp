@@ -146,6 +146,7 @@ bool parse_options(int argc, char** argv, Options& o, int& exit_code) {
   o.routines = routines;
   add(blas, "--routine", "of gemm, syrk, trsm, gemv, axpy, nrm2; default all",
       [&o, routines](Words w) { o.routines = choose_list(routines, w); });
+  add(blas, "--columns", "columns of B in trsm, at most n; default n", [&o](Words w) { o.columns = parse_sizes(w); });
   add_plot(blas, o);
 
   CLI::App* transfer =

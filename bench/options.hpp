@@ -50,6 +50,7 @@ struct Options {
   std::vector<std::int64_t> right_hand_sides = {1, 4, 16, 100, 1000};  ///< solve
   std::int64_t cpu_max = 4000;        ///< wy: no time of the CPU for more columns
   std::int64_t baseline_max = 10000;  ///< givens-gpu: no time of the paper's algorithm for larger matrices
+  std::vector<std::int64_t> columns;  ///< blas: of trsm's B, at most n; empty: n
   std::vector<std::string> routines;  ///< those of blas, rng and batched
   std::int64_t batch = 0;             ///< batched: matrices; 0: so many that they fill the memory of a large one
   std::vector<std::string> generators = {"philox", "state"};  ///< of rng

@@ -8,6 +8,7 @@
 #include "devobj/matrix.hpp"
 #include "peers.hpp"
 #include "peers_solve.hpp"
+#include "raw_blas.hpp"
 #include "update_problem.hpp"
 
 namespace bench {
@@ -181,6 +182,7 @@ double cusolver_least_squares_ms(View<T> A, View<T> b, const Repeat& repeat, Que
   Storage workspace(std::max(device_bytes, static_cast<std::size_t>(lwork) * sizeof(T)), q);
   std::vector<char> host_workspace(host_bytes);
   Matrix<std::int32_t> info(1, 1, q);
+  RawBlas blas(q);
   return median_ms(
       repeat,
       [&] {
@@ -194,7 +196,7 @@ double cusolver_least_squares_ms(View<T> A, View<T> b, const Repeat& repeat, Que
         check(apply(solver.handle, CUBLAS_SIDE_LEFT, adjoint_op, rows, 1, cols, raw(W), rows, raw(tau), raw(w), rows,
                     static_cast<E*>(workspace.data()), lwork, info.data),
               "cusolverDn?ormqr");
-        trsm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), W({0, n}, {0, n}), w({0, n}, {0, 1}), q);
+        blas.trsm<T>(Uplo::Upper, W({0, n}, {0, n}), w({0, n}, {0, 1}));
       },
       [&] { q.wait(); });
 }

@@ -45,8 +45,8 @@ void RawBlas::syrk(View<T> A, View<T> C) {
   BENCH_CALL(syrk, narrow(A.rows), narrow(A.cols), A.data, narrow(A.ld), C.data, narrow(C.ld));
 }
 template <class T>
-void RawBlas::trsm(View<T> L, View<T> B) {
-  BENCH_CALL(trsm, narrow(B.rows), narrow(B.cols), L.data, narrow(L.ld), B.data, narrow(B.ld));
+void RawBlas::trsm(Uplo uplo, View<T> A, View<T> B) {
+  BENCH_CALL(trsm, uplo, narrow(B.rows), narrow(B.cols), A.data, narrow(A.ld), B.data, narrow(B.ld));
 }
 template <class T>
 void RawBlas::gemv(View<T> A, View<T> x, View<T> y) {
@@ -69,7 +69,7 @@ real_t<T> RawBlas::nrm2(View<T> x) {
 #define INSTANTIATE(T)                                    \
   template void RawBlas::gemm(View<T>, View<T>, View<T>); \
   template void RawBlas::syrk(View<T>, View<T>);          \
-  template void RawBlas::trsm(View<T>, View<T>);          \
+  template void RawBlas::trsm(Uplo, View<T>, View<T>);    \
   template void RawBlas::gemv(View<T>, View<T>, View<T>); \
   template void RawBlas::axpy(View<T>, View<T>);          \
   template void RawBlas::scal(View<T>);                   \

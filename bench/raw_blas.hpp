@@ -21,9 +21,9 @@ class RawBlas {
   /// C = A A^T, the lower triangle
   template <class T>
   void syrk(devobj::View<T> A, devobj::View<T> C);
-  /// B = L^-1 B, L lower triangular
+  /// B = A^-1 B, A triangular
   template <class T>
-  void trsm(devobj::View<T> L, devobj::View<T> B);
+  void trsm(devobj::Uplo uplo, devobj::View<T> A, devobj::View<T> B);
   /// y = A x
   template <class T>
   void gemv(devobj::View<T> A, devobj::View<T> x, devobj::View<T> y);

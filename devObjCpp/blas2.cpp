@@ -2,6 +2,7 @@
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "kernels/kernels.hpp"
+#include "triangles.hpp"
 
 namespace devobj {
 
@@ -65,7 +66,10 @@ template <class T>
 void trsv(Uplo uplo, Op op, Diag diag, View<T> A, View<T> x, Queue& q) {
   const Vector<T> vector = check_triangular("trsv", uplo, op, diag, A, x);
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::trsv(uplo, op, diag, A, vector, q);
+    if (q.on_cuda()) {
+      if (A.empty() || vector.inc != 1) return cuda::trsv(uplo, op, diag, A, vector, q);
+      return solve_triangle(uplo, op, diag, A, View<T>(vector.data, vector.n, 1, vector.n), Math::strict, q);
+    }
   host::trsv(uplo, op, diag, A, vector, q);
 }
 

@@ -2,6 +2,8 @@
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "kernels/kernels.hpp"
+#include "kernels/native.hpp"
+#include "triangles.hpp"
 
 namespace devobj {
 namespace {
@@ -118,7 +120,12 @@ template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, scalar<T> alpha, View<T> A, View<T> B, Queue& q) {
   check_triangular("trsm", side, uplo, op, diag, A, B);
   if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::trsm(side, uplo, op, diag, alpha, A, B, q);
+    if (q.on_cuda()) {
+      if (side == Side::Right || alpha == T(0)) return cuda::trsm(side, uplo, op, diag, alpha, A, B, q);
+      reserve_for_triangle<T>(Math::strict, A.rows, B.cols, q);
+      cuda::scale(alpha, B, q);
+      return solve_triangle(uplo, op, diag, A, B, Math::strict, q);
+    }
   host::trsm(side, uplo, op, diag, alpha, A, B, q);
 }
 

@@ -191,6 +191,10 @@ bool exchange_solve_subtract_may_wait(const Queue& q);
 /// Bytes of q.workspace that laswp takes for so many swaps of so many rows.
 std::size_t laswp_workspace(std::int64_t rows, std::int64_t swaps);
 
+/// B = alpha B
+template <class T>
+void scale(T alpha, View<T> B, Queue& q);
+
 /// B = op(A)^-1 B for a triangle A (letters in trsm's order) and at most trsm_few_max columns of B; `workspace` holds
 /// trsm_few_workspace bytes. (trsm_few)
 inline constexpr std::int64_t trsm_few_max = 4;

@@ -69,6 +69,11 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, View<T> A, View<T> B,
               raw(B.data), B.ld);
 }
 
+template <class T>
+void scale(T alpha, View<T> B, Queue& q) {
+  scale_part("scale", Uplo::General, alpha, B, q);
+}
+
 #define INSTANTIATE(T)                                                             \
   template void gemm<T>(Op, Op, T, View<T>, View<T>, T, View<T>, Queue&);          \
   template void symm<T>(Side, Uplo, T, View<T>, View<T>, T, View<T>, Queue&);      \
@@ -76,7 +81,8 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, View<T> A, View<T> B,
   template void syrk<T>(Uplo, Op, T, View<T>, T, View<T>, Queue&);                 \
   template void herk<T>(Uplo, Op, real_t<T>, View<T>, real_t<T>, View<T>, Queue&); \
   template void trmm<T>(Side, Uplo, Op, Diag, T, View<T>, View<T>, Queue&);        \
-  template void trsm<T>(Side, Uplo, Op, Diag, T, View<T>, View<T>, Queue&);
+  template void trsm<T>(Side, Uplo, Op, Diag, T, View<T>, View<T>, Queue&);        \
+  template void scale<T>(T, View<T>, Queue&);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 

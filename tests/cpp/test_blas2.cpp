@@ -164,7 +164,7 @@ TEST_P(Blas2, Trmv) {
 
 TEST_P(Blas2, Trsv) {
   with_type([&]<class T>(T) {
-    for (std::int64_t n : {1, 2, 31, 67, 130})
+    for (std::int64_t n : {1, 2, 31, 67, 130, 515, 516})
       for (Triangular c : triangular_cases()) {
         SCOPED_TRACE(letters(c.uplo, c.op, c.diag));
         const auto a = triangular_matrix<T>(n, c, 12), b = random_vector<T>(n, n % 2 == 0, 13);

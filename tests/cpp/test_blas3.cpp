@@ -283,6 +283,31 @@ TEST_P(Blas3, TrmmAndTrsm) {
   });
 }
 
+/// On a GPU few columns have a kernel of their own, and many in double precision are solved by halves.
+TEST_P(Blas3, TrsmOfLargeTriangles) {
+  with_type([&]<class T>(T) {
+    for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{520, 1}, {577, 3}, {577, 30}, {300, 30}})
+      for (const Uplo uplo : triangles)
+        for (const Op op : ops)
+          for (const Diag diag : {Diag::NonUnit, Diag::Unit}) {
+            SCOPED_TRACE(letters(Side::Left, uplo, op, diag) + " " + std::to_string(m) + " x " + std::to_string(n));
+            const T alpha = make<T>(-0.7, 0.3);
+            const auto a = triangular_matrix<T>(m, uplo, diag, 23), b = random<T>(m, n, 24);
+            Padded<T> A(a, q()), X(b, q());
+            trsm<T>(Side::Left, uplo, op, diag, alpha, A, X, q());
+            const auto full = op_of(op, triangle(uplo, diag, widen(a)));
+            const auto x = widen(X.read("X"));
+            // |op(A) X - alpha B| <= (m + 4) eps (|op(A)| |X| + |alpha| |B|)
+            const auto residual = combine(wide_t<T>(1), multiply(full, x), wide_t<T>(-wide(alpha)), widen(b));
+            const auto bound = times(rounding<T>(m), combine(Wide(1), multiply(absolute(full), absolute(x)),
+                                                             std::abs(wide(alpha)), absolute(widen(b))));
+            for (std::int64_t e = 0; e < residual.size(); ++e)
+              EXPECT_LE(std::abs(residual[e]), bound[e]) << "element " << e;
+            expect_same(A.read("A"), a, "A");
+          }
+  });
+}
+
 TEST_P(Blas3, TrmmAndTrsmByZeroClear) {
   with_type([&]<class T>(T) {
     auto a = random<T>(11, 11, 16), b = random<T>(11, 7, 15);
@@ -310,16 +335,18 @@ TEST_P(Blas3, TrmmPropagatesNaN) {
 
 TEST_P(Blas3, TrsmPropagatesNaN) {
   with_type([&]<class T>(T) {
-    auto a = triangular_matrix<T>(21, Uplo::Lower, Diag::NonUnit, 17), b = random<T>(21, 5, 18);
-    b(4, 2) = make<T>(nan<T>);
-    Padded<T> A(a, q()), B(b, q());
-    trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, make<T>(1), A, B, q());
-    const auto x = B.read("B");
-    for (std::int64_t j = 0; j < 5; ++j)
-      for (std::int64_t i = 0; i < 21; ++i)
-        if (j != 2 || i == 4) {
-          EXPECT_EQ(is_nan(x(i, j)), j == 2) << i << ' ' << j;
-        }
+    for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{21, 5}, {515, 4}, {515, 30}}) {
+      auto a = triangular_matrix<T>(m, Uplo::Lower, Diag::NonUnit, 17), b = random<T>(m, n, 18);
+      b(4, 2) = make<T>(nan<T>);
+      Padded<T> A(a, q()), B(b, q());
+      trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, make<T>(1), A, B, q());
+      const auto x = B.read("B");
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < m; ++i)
+          if (j != 2 || i == 4) {
+            EXPECT_EQ(is_nan(x(i, j)), j == 2) << i << ' ' << j;
+          }
+    }
   });
 }
 
