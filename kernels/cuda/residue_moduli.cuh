@@ -158,8 +158,9 @@ constexpr Moduli<E> make_moduli() {
                 rest = nearest_to_zero(modulo(std::int64_t(power_of_two_modulo(64, p)) * v, p), p);
       const auto whole = static_cast<std::uint64_t>(((__int128(v) << 64) - rest) / p);
       const auto low = static_cast<std::int32_t>(whole);
-      const auto high = static_cast<std::int32_t>((whole - static_cast<std::uint64_t>(std::int64_t(low))) >> 32);
-      all.shares[m][i] = {low, high, static_cast<float>(rest) / static_cast<float>(p)};
+      all.shares[m][i] = {low,
+                          static_cast<std::int32_t>((whole - static_cast<std::uint64_t>(std::int64_t(low))) >> 32),
+                          static_cast<float>(rest) / static_cast<float>(p)};
     }
   }
   return all;
