@@ -68,7 +68,8 @@ void trsv(Uplo uplo, Op op, Diag diag, View<T> A, View<T> x, Queue& q) {
   if constexpr (cuda_built)
     if (q.on_cuda()) {
       if (A.empty() || vector.inc != 1) return cuda::trsv(uplo, op, diag, A, vector, q);
-      return solve_triangle(uplo, op, diag, A, View<T>(vector.data, vector.n, 1, vector.n), Math::strict, q);
+      const View<T> column(vector.data, vector.n, 1, vector.n);
+      return TriangleSolver<T>(Math::strict, A.rows, 1, q).solve(uplo, op, diag, A, column, q);
     }
   host::trsv(uplo, op, diag, A, vector, q);
 }

@@ -122,9 +122,9 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, scalar<T> alpha, View<T> A, Vi
   if constexpr (cuda_built)
     if (q.on_cuda()) {
       if (side == Side::Right || alpha == T(0)) return cuda::trsm(side, uplo, op, diag, alpha, A, B, q);
-      reserve_for_triangle<T>(Math::strict, A.rows, B.cols, q);
+      const TriangleSolver<T> triangle(Math::strict, A.rows, B.cols, q);
       cuda::scale(alpha, B, q);
-      return solve_triangle(uplo, op, diag, A, B, Math::strict, q);
+      return triangle.solve(uplo, op, diag, A, B, q);
     }
   host::trsm(side, uplo, op, diag, alpha, A, B, q);
 }

@@ -11,8 +11,9 @@ namespace devobj {
 
 template <class T>
 void solve_triangles(View<T> LU, View<T> B, Math math, Queue& q) {
-  solve_triangle(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, math, q);
-  solve_triangle(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, math, q);
+  const TriangleSolver<T> triangles(math, LU.rows, B.cols, q);
+  triangles.solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q);
+  triangles.solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q);
 }
 
 template <class T>
@@ -25,18 +26,19 @@ void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOp
   require_distinct("getrs", "B", B, "LU", LU);
   require_distinct("getrs", "B", B, "ipiv", ipiv);
   if (B.empty()) return;
-  reserve_for_triangle<T>(options.math, n, B.cols, q);
+  const TriangleSolver<T> triangles(options.math, n, B.cols, q);
   reserve_for_laswp(n, q);
   Matrix<std::int32_t> memory;
   const View<std::int32_t> pivots = contiguous_pivots(ipiv, memory, q);
   if (op == Op::NoTrans) {
     // X = U^-1 L^-1 P B
     laswp(B, 0, n, pivots, true, q);
-    solve_triangles(LU, B, options.math, q);
+    triangles.solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q);
+    triangles.solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q);
   } else {
     // X = P^T L^-T U^-T B
-    solve_triangle(Uplo::Upper, op, Diag::NonUnit, LU, B, options.math, q);
-    solve_triangle(Uplo::Lower, op, Diag::Unit, LU, B, options.math, q);
+    triangles.solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q);
+    triangles.solve(Uplo::Lower, op, Diag::Unit, LU, B, q);
     laswp(B, 0, n, pivots, false, q);
   }
 }
@@ -51,7 +53,7 @@ std::int64_t gesv(View<T> A, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOpt
   require_distinct("gesv", "ipiv", ipiv, "B", B);
   lu_method<T>("gesv", A.rows, A.cols, q, options);  // its errors
   if (!B.empty()) {
-    reserve_for_triangle<T>(options.math, A.rows, B.cols, q);
+    TriangleSolver<T>(options.math, A.rows, B.cols, q);  // its memory
     reserve_for_laswp(A.rows, q);
   }
   Matrix<std::int32_t> memory;  // before anything changes

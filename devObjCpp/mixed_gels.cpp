@@ -30,9 +30,8 @@ class SingleFactors {
         scales_(n, 1, q),
         dependence_(n, std::numeric_limits<float>::epsilon() * std::sqrt(static_cast<double>(m)), q),
         Q_(Side::Left, m, n, nrhs, q, {.math = math}),
-        math_(math),
+        triangle_(math, n, nrhs, q),
         q_(q) {
-    reserve_for_triangle<S>(math, n, nrhs, q);
     if (wide) AH_ = Matrix<S>(n, m, q);
   }
 
@@ -55,12 +54,12 @@ class SingleFactors {
   void solve() {
     const View<S> upper = C_({0, G_.rows}, {0, C_.cols});
     // H = U^-H G,  D = Q^H C
-    solve_triangle(Uplo::Upper, adjoint<S>, Diag::NonUnit, U(), G(), math_, q_);
+    triangle_.solve(Uplo::Upper, adjoint<S>, Diag::NonUnit, U(), G(), q_);
     Q_.apply(adjoint<S>, F_.view(), tau_.view(), C());
     // X = U^-1 (D1 - H),  R = Q [H; D2]
     swap(upper, G(), q_);
     axpy(S(-1), upper, G(), q_);
-    solve_triangle(Uplo::Upper, Op::NoTrans, Diag::NonUnit, U(), G(), math_, q_);
+    triangle_.solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, U(), G(), q_);
     Q_.apply(Op::NoTrans, F_.view(), tau_.view(), C());
   }
 
@@ -70,7 +69,7 @@ class SingleFactors {
   Matrix<float> scales_;
   DependenceTest<S> dependence_;
   OrthogonalFactor<S> Q_;
-  Math math_;
+  TriangleSolver<S> triangle_;
   Queue& q_;
 };
 

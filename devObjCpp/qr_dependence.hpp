@@ -19,8 +19,12 @@ template <class T> class DependenceTest {
  public:
   /// For R of up to n columns. Columns are dependent if the smallest singular value of S is below `limit`.
   DependenceTest(std::int64_t n, double limit, Queue& q)
-      : norms_(n, 1, q), x_(n, 1, q), start_(n), limit_(static_cast<Real>(limit)), q_(q) {
-    reserve_for_triangle<T>(Math::automatic, n, 1, q);
+      : norms_(n, 1, q),
+        x_(n, 1, q),
+        triangle_(Math::automatic, n, 1, q),
+        start_(n),
+        limit_(static_cast<Real>(limit)),
+        q_(q) {
     // numbers from 1/2 to 3/2 without any order, so that no vector one meets is orthogonal to them
     for (std::int64_t i = 0; i < n; ++i) {
       const double turns = 0.6180339887498949 * static_cast<double>(i + 1);
@@ -54,9 +58,9 @@ template <class T> class DependenceTest {
     for (int step = 0; step < 3; ++step) {
       // y = S^-H x = R^-H D x, z = S^-1 y = D R^-1 y;  ||y|| / ||z|| -> sigma_min with the steps
       scale_rows(norms_.data, false, x, q_);
-      solve_triangle(Uplo::Upper, adjoint<T>, Diag::NonUnit, block, x, Math::automatic, q_);
+      triangle_.solve(Uplo::Upper, adjoint<T>, Diag::NonUnit, block, x, q_);
       const Real y = nrm2(x, q_);
-      solve_triangle(Uplo::Upper, Op::NoTrans, Diag::NonUnit, block, x, Math::automatic, q_);
+      triangle_.solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, block, x, q_);
       scale_rows(norms_.data, false, x, q_);
       const Real z = nrm2(x, q_);
       if (!std::isfinite(y) || !std::isfinite(z) || y == 0) return true;  // more than one small number on R's diagonal
@@ -68,6 +72,7 @@ template <class T> class DependenceTest {
 
   Matrix<Real> norms_;
   Matrix<T> x_;
+  TriangleSolver<T> triangle_;
   std::vector<T> start_;
   Real limit_;
   Queue& q_;

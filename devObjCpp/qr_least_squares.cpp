@@ -36,7 +36,7 @@ std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOptions options) {
   if (wide || a != 0) copy = Matrix<T>(most, k, q);
   DependenceTest<T> dependence(k, std::numeric_limits<real_t<T>>::epsilon() / 2.0 * static_cast<double>(most), q);
   OrthogonalFactor<T> Q(Side::Left, most, k, B.cols, q, {.math = options.math});
-  reserve_for_triangle<T>(options.math, k, B.cols, q);
+  const TriangleSolver<T> triangle(options.math, k, B.cols, q);
   const View<T> F = wide || a != 0 ? copy.view() : A, all_B = B, top = B({0, k}, {0, B.cols}),
                 bottom = B({k, most}, {0, B.cols});
 
@@ -57,13 +57,13 @@ std::int64_t gels(Op op, View<T> A, View<T> B, Queue& q, QrOptions options) {
     // least squares: 2^(b - a) X = R^-1 (2^b Q^H B)(1:k)
     scale_by_power(b, all_B, q);
     Q.apply(adjoint<T>, F, tau.view(), all_B);
-    solve_triangle(Uplo::Upper, Op::NoTrans, Diag::NonUnit, R, top, options.math, q);
+    triangle.solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, R, top, q);
     scale_by_power(a - b, top, q);
     scale_by_power(-b, bottom, q);
   } else {
     // least norm: 2^(b - a) X = Q [2^b R^-H B; 0]
     scale_by_power(b, top, q);
-    solve_triangle(Uplo::Upper, adjoint<T>, Diag::NonUnit, R, top, options.math, q);
+    triangle.solve(Uplo::Upper, adjoint<T>, Diag::NonUnit, R, top, q);
     laset(Uplo::General, T(0), T(0), bottom, q);
     Q.apply(Op::NoTrans, F, tau.view(), all_B);
     scale_by_power(a - b, all_B, q);

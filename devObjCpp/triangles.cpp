@@ -10,21 +10,20 @@
 #include "devobj/blas.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/native.hpp"
-#include "products_by_parts.hpp"
 
 namespace devobj {
 namespace {
 
 /// Rows of a triangle from which trsm_few is faster with one right-hand side, and with up to 4, 8, 12, ... of them, trsm_few_max at a
-/// time.
+/// time: in single precision, and in the other types.
 template <class T>
-constexpr std::int64_t few_least[] = {128, 256, 320, 640, 1000, 1400, 2000};
+constexpr std::int64_t few_least[] = {128, 384, 640, 640, 1000, 4000, 4000};
 template <>
-constexpr std::int64_t few_least<double>[] = {128, 320, 1400, 8000};
+constexpr std::int64_t few_least<double>[] = {128, 384, 1400, 8000};
 template <>
-constexpr std::int64_t few_least<std::complex<float>>[] = {128, 256, 512, 640, 1000};
+constexpr std::int64_t few_least<std::complex<float>>[] = {128, 384, 640, 768, 1000};
 template <>
-constexpr std::int64_t few_least<std::complex<double>>[] = {128, 384, 768, 1000, 1400, 2000};
+constexpr std::int64_t few_least<std::complex<double>>[] = {128, 512, 1000, 2000, 2000, 2000};
 template <class T>
 bool few_pay(std::int64_t n, std::int64_t right_hand_sides) {
   const std::int64_t kernels = (right_hand_sides + cuda::trsm_few_max - 1) / cuda::trsm_few_max;
@@ -32,13 +31,6 @@ bool few_pay(std::int64_t n, std::int64_t right_hand_sides) {
   return i < std::size(few_least<T>) && n >= few_least<T>[i];
 }
 
-/// How a triangle is solved, and the memory for it.
-struct Solver {
-  ProductsByParts parts;
-  void* few = nullptr;       // trsm_few's, if it is taken
-  void* streams = nullptr;   // of the triangles on the diagonal, if trsm_block is taken
-  void* residues = nullptr;  // gemm_residues's, if products are by it
-};
 template <class T>
 std::int64_t stream_bytes(std::int64_t n) {
   return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
@@ -73,29 +65,38 @@ std::size_t residues_bytes(std::int64_t n, std::int64_t right_hand_sides) {
   }
   return bytes;
 }
-/// Reserves the memory: before anything changes, so that nothing has when there is none.
+
+}  // namespace
+
 template <class T>
-Solver solver_for(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
+TriangleSolver<T>::TriangleSolver(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
+  if (n == 0 || right_hand_sides == 0) return;
   if constexpr (cuda_built)
-    if (q.on_cuda() && few_pay<T>(n, right_hand_sides))
-      return {{}, q.workspace(cuda::trsm_few_workspace<T>(n))};
+    if (q.on_cuda() && few_pay<T>(n, right_hand_sides)) {
+      few_ = q.workspace(cuda::trsm_few_workspace<T>(n));
+      return;
+    }
   if constexpr (cuda_built && std::is_same_v<T, double>)
-    if (q.on_cuda()) return {{}, nullptr, q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)))};
+    if (q.on_cuda()) {
+      streams_ = q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)));
+      return;
+    }
   if (residues_pay<T>(math, n, right_hand_sides, q)) try {
-      return {{}, nullptr, nullptr, q.workspace(residues_bytes<T>(n, right_hand_sides))};
+      residues_ = q.workspace(residues_bytes<T>(n, right_hand_sides));
+      return;
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory) throw;  // plain products will do
     }
-  return {ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q)};
+  parts_ = ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q);
 }
 
 /// C -= op(A) B
 template <class T>
-void subtract(Op op, View<T> A, View<T> B, View<T> C, Queue& q, const Solver& solver) {
+void TriangleSolver<T>::subtract(Op op, View<T> A, View<T> B, View<T> C, Queue& q) const {
   if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>)
-    if (solver.residues != nullptr && std::min(B.rows, C.rows) >= residues_rows &&
+    if (residues_ != nullptr && std::min(B.rows, C.rows) >= residues_rows &&
         reinterpret_cast<std::uintptr_t>(C.data) % sizeof(T) == 0)
-      return cuda::gemm_residues<T>(op, Op::NoTrans, -1, A, B, C, solver.residues, q);
+      return cuda::gemm_residues<T>(op, Op::NoTrans, -1, A, B, C, residues_, q);
   gemm(op, Op::NoTrans, T(-1), A, B, T(1), C, q);
 }
 
@@ -103,23 +104,22 @@ void subtract(Op op, View<T> A, View<T> B, View<T> C, Queue& q, const Solver& so
 /// depth, down to the triangles that trsm_block takes with their `streams`; so complex<double> with many right-hand sides;
 /// else by BLAS's trsm.
 template <class T>
-void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver,
-                   const unsigned char* streams) {
+void TriangleSolver<T>::solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q,
+                                      const unsigned char* streams) const {
   if constexpr (cuda_built && sizeof(real_t<T>) == 8)
-    if (q.on_cuda() && (!is_complex<T> || solver.residues != nullptr || B.cols >= complex_least_columns)) {
+    if (q.on_cuda() && (!is_complex<T> || residues_ != nullptr || B.cols >= complex_least_columns)) {
       const std::int64_t n = A.rows, half = first_half<T>(n);
       if (n > triangle_rows<T>) {
         const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
         const Range first = downwards ? Range{0, half} : Range{n - half, n},
                     rest = downwards ? Range{half, n} : Range{0, n - half}, columns{0, B.cols};
-        solve_plainly(uplo, op, diag, A(first, first), B(first, columns), q, solver, streams);
+        solve_plainly(uplo, op, diag, A(first, first), B(first, columns), q, streams);
         if constexpr (!is_complex<T>) streams += half / triangle_rows<T> * stream_bytes<T>(triangle_rows<T>);
-        subtract(op, op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), B(rest, columns), q,
-                 solver);
-        return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q, solver, streams);
+        subtract(op, op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), B(rest, columns), q);
+        return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q, streams);
       }
       if constexpr (!is_complex<T>)  // (the first triangle is behind the kernel that makes the streams)
-        return cuda::trsm_block(uplo, op, diag, streams, B, q, streams != solver.streams);
+        return cuda::trsm_block(uplo, op, diag, streams, B, q, streams != streams_);
     }
   if constexpr (cuda_built)
     if (q.on_cuda()) return cuda::trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
@@ -132,49 +132,36 @@ void solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, 
 ///     | L11      | | X1 |   | B1 |     X1 = L11^-1 B1
 ///     | L21  L22 | | X2 | = | B2 |     B2 -= L21 X1
 template <class T>
-void solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q, const Solver& solver) {
+void TriangleSolver<T>::solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q) const {
+  if (B.empty()) return;
   if constexpr (cuda_built)
-    if (solver.few != nullptr) {
+    if (few_ != nullptr) {
       for (std::int64_t j = 0; j < B.cols; j += cuda::trsm_few_max)
-        cuda::trsm_few(uplo, op, diag, A, B({0, B.rows}, {j, std::min(j + cuda::trsm_few_max, B.cols)}), solver.few, q);
+        cuda::trsm_few(uplo, op, diag, A, B({0, B.rows}, {j, std::min(j + cuda::trsm_few_max, B.cols)}), few_, q);
       return;
     }
-  const auto* const streams = static_cast<const unsigned char*>(solver.streams);
+  const auto* const streams = static_cast<const unsigned char*>(streams_);
   if constexpr (cuda_built && std::is_same_v<T, double>)
-    if (streams != nullptr) cuda::solve_stream_of(uplo, op, diag, A, cuda::trsm_block_rows, true, solver.streams, q);
-  const ProductsByParts& parts = solver.parts;
+    if (streams != nullptr) cuda::solve_stream_of(uplo, op, diag, A, cuda::trsm_block_rows, true, streams_, q);
   const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
   const Range columns{0, B.cols};
   Range left{0, A.rows};  // rows that are not solved yet
-  while (parts && left.size() - by_parts_triangle >= by_parts_least) {
+  while (parts_ && left.size() - by_parts_triangle >= by_parts_least) {
     Range K = left, rest = left;
     if (downwards)
       K.end = rest.begin = left.begin + by_parts_triangle;
     else
       K.begin = rest.end = left.end - by_parts_triangle;
-    solve_plainly(uplo, op, diag, A(K, K), B(K, columns), q, solver, streams);
+    solve_plainly(uplo, op, diag, A(K, K), B(K, columns), q, streams);
     // B(rest) -= op(A)(rest, K) B(K)
     const bool plain = op == Op::NoTrans;
-    parts.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
+    parts_.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);
     left = rest;
   }
-  solve_plainly(uplo, op, diag, A(left, left), B(left, columns), q, solver, streams);
+  solve_plainly(uplo, op, diag, A(left, left), B(left, columns), q, streams);
 }
 
-}  // namespace
-
-template <class T>
-void solve_triangle(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Math math, Queue& q) {
-  if (!B.empty()) solve(uplo, op, diag, A, B, q, solver_for<T>(math, A.rows, B.cols, q));
-}
-template <class T>
-void reserve_for_triangle(Math math, std::int64_t n, std::int64_t columns, Queue& q) {
-  if (n > 0 && columns > 0) solver_for<T>(math, n, columns, q);
-}
-
-#define INSTANTIATE(T)                                                             \
-  template void solve_triangle<T>(Uplo, Op, Diag, View<T>, View<T>, Math, Queue&); \
-  template void reserve_for_triangle<T>(Math, std::int64_t, std::int64_t, Queue&);
+#define INSTANTIATE(T) template class TriangleSolver<T>;
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 
