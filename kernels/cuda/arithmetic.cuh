@@ -43,6 +43,25 @@ __device__ E from_parts(real_e<E> x, real_e<E> y = 0) {
     return x;
 }
 
+/// The double precision type of E.
+template <class E>
+using wide_e = std::conditional_t<is_device_complex<E>, cuDoubleComplex, double>;
+template <class E>
+__device__ wide_e<E> widened(E a) {
+  if constexpr (is_device_complex<E>)
+    return {double(a.x), double(a.y)};
+  else
+    return a;
+}
+template <class E>
+__device__ E narrowed(wide_e<E> a) {
+  using R = real_e<E>;
+  if constexpr (is_device_complex<E>)
+    return {R(a.x), R(a.y)};
+  else
+    return R(a);
+}
+
 /// a b + c
 __device__ inline float fused(float a, float b, float c) {
   return fmaf(a, b, c);

@@ -28,8 +28,6 @@ namespace products {
 constexpr int warps = 8, threads = warps * warp_size;
 constexpr int unit = 16;  // rows that a warp multiplies at a time
 
-template <class E>
-using Wide = std::conditional_t<is_device_complex<E>, cuDoubleComplex, double>;
 /// A strip of up to W columns: as real numbers they are `tiles` tiles wide.
 template <class E, int W>
 struct Sizes {
@@ -47,7 +45,7 @@ constexpr double negligible = std::numeric_limits<double>::epsilon() / 16;
 
 template <class E, int W>
 struct Memory {
-  using D = Wide<E>;
+  using D = wide_e<E>;
   using Here = Sizes<E, W>;
   static constexpr int side = Here::side;
   struct Square {
@@ -213,7 +211,7 @@ __device__ __forceinline__ void store_rows(const Block<E>& to, const double (&c)
 template <class E, int W>
 __device__ __noinline__ void multiply_rows(const Block<E> from, const Block<E> V, const Block<E> A, int w,
                                            int first_row, int last_row, Into into) {
-  using D = Wide<E>;
+  using D = wide_e<E>;
   constexpr int side = Sizes<E, W>::side, tiles = Sizes<E, W>::tiles, parts = Sizes<E, W>::parts;
   auto& square = shared_memory<E, W>().square;
   const int warp = threadIdx.x / warp_size;

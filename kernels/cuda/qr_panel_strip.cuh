@@ -23,7 +23,7 @@ namespace devobj::cuda::qr_panel::products {
 /// A block's part of the work.
 template <class E, int W>
 struct Strip {
-  using D = Wide<E>;
+  using D = wide_e<E>;
   static constexpr int side = Sizes<E, W>::side;
   Panel<E> panel;
   int rank, blocks;

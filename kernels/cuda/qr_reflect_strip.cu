@@ -27,9 +27,6 @@ constexpr int threads = 256;
 constexpr int warps = threads / warp_size;
 constexpr int unit = 16;  // rows of C that a warp has at a time
 
-template <class E>
-using Wide = std::conditional_t<is_device_complex<E>, cuDoubleComplex, double>;
-
 /// A strip of up to 8 `tiles` columns, `units` units of rows for each warp.
 template <class E, int tiles, int units>
 struct Shape {
@@ -48,10 +45,10 @@ template <class E, int tiles, int units>
 struct Memory {
   using Sizes = Shape<E, tiles, units>;
   alignas(16) E V[Sizes::k][Sizes::V_pitch];
-  alignas(16) Wide<E> parts[warps][Sizes::columns][Sizes::W_pitch];  // W of each warp
+  alignas(16) wide_e<E> parts[warps][Sizes::columns][Sizes::W_pitch];  // W of each warp
   // columns of W from all blocks: column j / blocks, then block
-  alignas(16) Wide<E> received[Sizes::messages][Sizes::k];
-  alignas(16) Wide<E> X[Sizes::columns][Sizes::W_pitch];
+  alignas(16) wide_e<E> received[Sizes::messages][Sizes::k];
+  alignas(16) wide_e<E> X[Sizes::columns][Sizes::W_pitch];
   Mailbox for_W, for_X;
 };
 
@@ -102,13 +99,6 @@ __device__ void read_halves(const E* V, int n, E (&x)[2]) {
   }
 }
 
-template <class E>
-__device__ Wide<E> widened(E x) {
-  if constexpr (is_device_complex<E>)
-    return {double(x.x), double(x.y)};
-  else
-    return double(x);
-}
 template <class E>
 __device__ E narrowed(double re, double im) {
   return from_parts<E>(static_cast<real_e<E>>(re), static_cast<real_e<E>>(im));
@@ -172,8 +162,8 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
   if (threadIdx.x == 0) {
     open_mailbox(memory.for_W);
     open_mailbox(memory.for_X);
-    if (own_columns > 0) expect_bytes(memory.for_W, own_columns * blocks * k * static_cast<int>(sizeof(Wide<E>)));
-    expect_bytes(memory.for_X, columns * k * static_cast<int>(sizeof(Wide<E>)));
+    if (own_columns > 0) expect_bytes(memory.for_W, own_columns * blocks * k * static_cast<int>(sizeof(wide_e<E>)));
+    expect_bytes(memory.for_X, columns * k * static_cast<int>(sizeof(wide_e<E>)));
   }
   __syncthreads();
   cluster_arrive();
@@ -248,7 +238,7 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
       for (int h = 0; h < 2; ++h) {
         const int e = 2 * (tile % 2) + h;
         memory.parts[warp][8 * n + 2 * i + h][8 * tile + o] =
-            from_parts<Wide<E>>(w[tile / 2][n][0][e], w[tile / 2][n][parts - 1][e]);
+            from_parts<wide_e<E>>(w[tile / 2][n][0][e], w[tile / 2][n][parts - 1][e]);
       }
   __syncthreads();
   cluster_wait();
@@ -256,7 +246,7 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
   // 2: the block's W to the owners of its columns
   for (int e = threadIdx.x; e < columns * k; e += threads) {
     const int j = e / k, l = e % k;
-    Wide<E> total = memory.parts[0][j][l];
+    wide_e<E> total = memory.parts[0][j][l];
 #pragma unroll
     for (int other = 1; other < warps; ++other) total = sum(total, memory.parts[other][j][l]);
     send(remote_address(&memory.received[j / blocks * blocks + rank][l], j % blocks), total,
@@ -266,21 +256,21 @@ __global__ void __launch_bounds__(threads, 1) qr_reflect_strip_kernel(Block<E> V
     wait_for_bytes(memory.for_W, 0);
     for (int e = threadIdx.x; e < own_columns * k; e += threads) {
       const int own = e / k, l = e % k;
-      Wide<E> total = memory.received[own * blocks][l];
+      wide_e<E> total = memory.received[own * blocks][l];
       for (int other = 1; other < blocks; ++other) total = sum(total, memory.received[own * blocks + other][l]);
       memory.received[own * blocks][l] = total;
     }
     __syncthreads();
     if (x_row < k)
       for (int own = 0; own < own_columns; ++own) {
-        Wide<E> x{};
+        wide_e<E> x{};
 #pragma unroll
         for (int s = 0; s < T_elements; ++s)
           if (const int l = 4 * s + x_part; l <= x_row)
             x = plus_conjugate_product(x, widened(t[s]), memory.received[own * blocks][l]);
         x = sum(x, shuffle_across(x, 1));
         x = sum(x, shuffle_across(x, 2));
-        if (x_row >= V.cols) x = Wide<E>{};
+        if (x_row >= V.cols) x = wide_e<E>{};
         for (int to = x_part; to < blocks; to += 4)
           send(remote_address(&memory.X[own * blocks + rank][x_row], to), x, remote_address(&memory.for_X, to));
       }

@@ -60,24 +60,6 @@ __device__ __forceinline__ E through(E x, E (&held)[P], const PlaneRotation<E>* 
 
 // ---- rotations that gather ----
 
-/// The double precision type of E.
-template <class E>
-using wide_e = std::conditional_t<is_device_complex<E>, cuDoubleComplex, double>;
-template <class E>
-__device__ wide_e<E> widened(E a) {
-  if constexpr (is_device_complex<E>)
-    return {double(a.x), double(a.y)};
-  else
-    return a;
-}
-template <class E>
-__device__ E narrowed(wide_e<E> a) {
-  using R = real_e<E>;
-  if constexpr (is_device_complex<E>)
-    return {R(a.x), R(a.y)};
-  else
-    return R(a);
-}
 /// gather keeps the sum of all squares between these.
 inline constexpr double least_squares = 1e-200, most_squares = 1e300;
 /// What has such sums of squares is nothing beside all, and is left as it is.
