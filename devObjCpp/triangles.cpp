@@ -1,5 +1,5 @@
-// Solves with triangles: few right-hand sides by trsm_few, many in double precision on a GPU by halves, in single precision by products
-// by parts; else by BLAS.
+// Solves with triangles on a GPU: few right-hand sides by trsm_few, more by halves, many in single precision by products by parts. On
+// the host by BLAS.
 #include "triangles.hpp"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace {
 /// Rows of a triangle from which trsm_few is faster with one right-hand side, and with up to 4, 8, 12, ... of them, trsm_few_max at a
 /// time: in single precision, and in the other types.
 template <class T>
-constexpr std::int64_t few_least[] = {128, 384, 640, 640, 1000, 4000, 4000};
+constexpr std::int64_t few_least[] = {128, 640, 2000, 8000};
 template <>
-constexpr std::int64_t few_least<double>[] = {128, 384, 1400, 8000};
+constexpr std::int64_t few_least<double>[] = {128, 1000, 8000};
 template <>
-constexpr std::int64_t few_least<std::complex<float>>[] = {128, 384, 640, 768, 1000};
+constexpr std::int64_t few_least<std::complex<float>>[] = {128, 384, 1400, 4000};
 template <>
-constexpr std::int64_t few_least<std::complex<double>>[] = {128, 512, 1000, 2000, 2000, 2000};
+constexpr std::int64_t few_least<std::complex<double>>[] = {128, 640, 8000};
 template <class T>
 bool few_pay(std::int64_t n, std::int64_t right_hand_sides) {
   const std::int64_t kernels = (right_hand_sides + cuda::trsm_few_max - 1) / cuda::trsm_few_max;
@@ -35,31 +35,33 @@ template <class T>
 std::int64_t stream_bytes(std::int64_t n) {
   return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
 }
-/// Of complex<double>: rows of a triangle that BLAS's trsm solves as a whole, and right-hand sides from which halves are faster.
+/// Right-hand sides up to which a triangle is solved by halves down to those that trsm_block takes, where no other products are faster. (In
+/// double precision: any number.)
+constexpr std::int64_t streamed_most = 3000;
+/// Of complex<double> with more: rows of a triangle that BLAS's trsm solves as a whole, and right-hand sides from which halves are
+/// faster.
 constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096;
 /// And right-hand sides, and rows of a part of the solution and of what it changes, from which the product of both is faster by
-/// gemm_residues. (Not of real numbers.)
-constexpr std::int64_t residues_columns = 2048, residues_rows = 768;
+/// gemm_residues; with few of them from so many rows on. (Not of real numbers.)
+constexpr std::int64_t residues_columns = 2048, residues_rows = 768, residues_least = 8000;
 
-/// Rows of the half of a triangle that is solved first: whole triangles of those that are not halved.
-template <class T>
-constexpr std::int64_t triangle_rows = is_complex<T> ? complex_least : cuda::trsm_block_rows;
-template <class T>
-std::int64_t first_half(std::int64_t n) {
-  return (n / 2 + triangle_rows<T> - 1) / triangle_rows<T> * triangle_rows<T>;
+/// Rows of the half of a triangle that is solved first: whole triangles of so many rows, which are not halved.
+std::int64_t first_half(std::int64_t n, std::int64_t rows) {
+  return (n / 2 + rows - 1) / rows * rows;
 }
 template <class T>
 bool residues_pay(Math math, std::int64_t n, std::int64_t right_hand_sides, const Queue& q) {
-  return cuda_built && std::is_same_v<T, std::complex<double>> && right_hand_sides >= residues_columns &&
-         n - first_half<T>(n) >= residues_rows && residues_usable(math, q);
+  return cuda_built && std::is_same_v<T, std::complex<double>> &&
+         right_hand_sides >= (n < residues_least ? streamed_most + 1 : residues_columns) &&
+         n - first_half(n, complex_least) >= residues_rows && residues_usable(math, q);
 }
 /// The bytes of gemm_residues's workspace for the product of the halves of n rows, and of halves of halves.
 template <class T>
 std::size_t residues_bytes(std::int64_t n, std::int64_t right_hand_sides) {
   std::size_t bytes = 0;
   if constexpr (cuda_built && std::is_same_v<T, std::complex<double>>) {
-    if (n <= triangle_rows<T>) return 0;
-    const std::int64_t half = first_half<T>(n), rest = n - half;
+    if (n <= complex_least) return 0;
+    const std::int64_t half = first_half(n, complex_least), rest = n - half;
     if (rest >= residues_rows) bytes = cuda::gemm_residues_workspace<T>(rest, right_hand_sides, half);
     for (const std::int64_t part : {half, rest}) bytes = std::max(bytes, residues_bytes<T>(part, right_hand_sides));
   }
@@ -76,11 +78,6 @@ TriangleSolver<T>::TriangleSolver(Math math, std::int64_t n, std::int64_t right_
       few_ = q.workspace(cuda::trsm_few_workspace<T>(n));
       return;
     }
-  if constexpr (cuda_built && std::is_same_v<T, double>)
-    if (q.on_cuda()) {
-      streams_ = q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)));
-      return;
-    }
   if (residues_pay<T>(math, n, right_hand_sides, q)) try {
       residues_ = q.workspace(residues_bytes<T>(n, right_hand_sides));
       return;
@@ -88,6 +85,9 @@ TriangleSolver<T>::TriangleSolver(Math math, std::int64_t n, std::int64_t right_
       if (error.status() != Status::out_of_memory) throw;  // plain products will do
     }
   parts_ = ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q);
+  if constexpr (cuda_built)
+    if (q.on_cuda() && !parts_ && (std::is_same_v<T, double> || right_hand_sides <= streamed_most))
+      streams_ = q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)));
 }
 
 /// C -= op(A) B
@@ -100,29 +100,31 @@ void TriangleSolver<T>::subtract(Op op, View<T> A, View<T> B, View<T> C, Queue& 
   gemm(op, Op::NoTrans, T(-1), A, B, T(1), C, q);
 }
 
-/// B = op(A)^-1 B, A triangular (letters in trsm's order). In double precision on a GPU by halves, whose products are of great
-/// depth, down to the triangles that trsm_block takes with their `streams`; so complex<double> with many right-hand sides;
-/// else by BLAS's trsm.
+/// B = op(A)^-1 B, A triangular (letters in trsm's order). On a GPU by halves, whose products are of great depth, down to the triangles
+/// that trsm_block takes with their `streams`; so complex<double> with many right-hand sides; else by BLAS's trsm.
 template <class T>
 void TriangleSolver<T>::solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B, Queue& q,
                                       const unsigned char* streams) const {
-  if constexpr (cuda_built && sizeof(real_t<T>) == 8)
-    if (q.on_cuda() && (!is_complex<T> || residues_ != nullptr || B.cols >= complex_least_columns)) {
-      const std::int64_t n = A.rows, half = first_half<T>(n);
-      if (n > triangle_rows<T>) {
+  if constexpr (cuda_built)
+    if (q.on_cuda()) {
+      const bool streamed = streams != nullptr;
+      const bool by_halves = streamed || residues_ != nullptr ||
+                             (std::is_same_v<T, std::complex<double>> && B.cols >= complex_least_columns);
+      const std::int64_t n = A.rows, rows = streamed ? cuda::trsm_block_rows : complex_least,
+                         half = first_half(n, rows);
+      if (by_halves && n > rows) {
         const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
         const Range first = downwards ? Range{0, half} : Range{n - half, n},
                     rest = downwards ? Range{half, n} : Range{0, n - half}, columns{0, B.cols};
         solve_plainly(uplo, op, diag, A(first, first), B(first, columns), q, streams);
-        if constexpr (!is_complex<T>) streams += half / triangle_rows<T> * stream_bytes<T>(triangle_rows<T>);
+        if (streamed) streams += half / rows * stream_bytes<T>(rows);
         subtract(op, op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), B(rest, columns), q);
         return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q, streams);
       }
-      if constexpr (!is_complex<T>)  // (the first triangle is behind the kernel that makes the streams)
+      if (streamed)  // (the first triangle is behind the kernel that makes the streams)
         return cuda::trsm_block(uplo, op, diag, streams, B, q, streams != streams_);
+      return cuda::trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
     }
-  if constexpr (cuda_built)
-    if (q.on_cuda()) return cuda::trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
   host::trsm(Side::Left, uplo, op, diag, T(1), A, B, q);
 }
 
@@ -141,7 +143,7 @@ void TriangleSolver<T>::solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B,
       return;
     }
   const auto* const streams = static_cast<const unsigned char*>(streams_);
-  if constexpr (cuda_built && std::is_same_v<T, double>)
+  if constexpr (cuda_built)
     if (streams != nullptr) cuda::solve_stream_of(uplo, op, diag, A, cuda::trsm_block_rows, true, streams_, q);
   const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
   const Range columns{0, B.cols};

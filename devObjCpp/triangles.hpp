@@ -24,7 +24,7 @@ class TriangleSolver {
 
   ProductsByParts parts_;
   void* few_ = nullptr;       // trsm_few's memory, if it is taken
-  void* streams_ = nullptr;   // of the triangles on the diagonal, if trsm_block is taken
+  void* streams_ = nullptr;   // of the triangles on the diagonal, if trsm_block takes these
   void* residues_ = nullptr;  // gemm_residues's, if products are by it
 };
 

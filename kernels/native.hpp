@@ -206,7 +206,7 @@ std::size_t trsm_few_workspace(std::int64_t rows);
 /// The triangles of `rows` rows, a multiple of 32, and of what is left, on the diagonal of a triangle of order n, as solves
 /// multiply by them: the tiles of 32 x 32 in the order in which they are needed, diagonal ones as inverses, for refined
 /// solves both. solve_stream_bytes of device memory, of which a triangle of `rows` rows has
-/// solve_stream_bytes(rows, rows, refined). In double precision, real or complex, but not of a complex A^H. (solve_stream)
+/// solve_stream_bytes(rows, rows, refined). Its numbers are of double precision. (solve_stream)
 template <class T>
 void solve_stream_of(Uplo uplo, Op op, Diag diag, View<T> A, std::int64_t rows, bool refined, void* stream, Queue& q);
 template <class T>
@@ -221,11 +221,13 @@ inline constexpr std::int64_t solve_streamed_turn = 7424;
 template <class T>
 void solve_streamed(const void* stream, View<T> B, bool B_by_rows, Queue& q);
 
-/// B = op(A)^-1 B for a triangle A (letters in trsm's order) of at most trsm_block_rows rows in double precision, given by its
-/// refined stream, with the residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer. `early`: the
-/// stream was complete before the kernel before in the queue began, and blocks may be placed as that ends. (trsm_block)
+/// B = op(A)^-1 B for a triangle A (letters in trsm's order) of at most trsm_block_rows rows, given by its refined stream, with the
+/// residual of a substitution. What cuBLAS's trsm takes for so few rows is many times longer. `early`: the stream was complete
+/// before the kernel before in the queue began, and blocks may be placed as that ends. (trsm_block; trsm_block_few: few columns,
+/// and all types but double)
 inline constexpr std::int64_t trsm_block_rows = 256;
-void trsm_block(Uplo uplo, Op op, Diag diag, const void* stream, View<double> B, Queue& q, bool early = false);
+template <class T>
+void trsm_block(Uplo uplo, Op op, Diag diag, const void* stream, View<T> B, Queue& q, bool early = false);
 
 /// Multiprocessors that a product leaves to kernels on other queues: as many as `count`, but a quarter of all at most; those whose
 /// numbers are in `places`, lu_panel_places of them in device memory, first, so that a panel that was there can be there again.

@@ -9,15 +9,16 @@ namespace {
 using namespace solve_stream;
 
 /// A triangle on the diagonal of op(A), from a row on, as a lower one, and the order of rows in which it is one.
-template <class E>
+template <class S>
 struct Lower {
-  Block<E> A;
-  bool reversed, transposed, unit;
+  Block<S> A;
+  bool reversed, transposed, conjugated, unit;
   std::int64_t first;  // in that order
-  __device__ const E& operator()(int row, int col) const {
+  __device__ wide_e<S> operator()(int row, int col) const {
     const std::int64_t r = reversed ? A.rows - 1 - first - row : first + row,
                        c = reversed ? A.rows - 1 - first - col : first + col;
-    return transposed ? A(c, r) : A(r, c);
+    const wide_e<S> a = widened(transposed ? A(c, r) : A(r, c));
+    return conjugated ? conjugate(a) : a;
   }
 };
 
@@ -40,9 +41,10 @@ __device__ void invert(const E (&D)[tile][tile + 1], bool unit, double* to) {
 }
 
 /// A block with a tile of a triangle of `rows_at_once` rows, or of what is left: tile after tile, stripe after stripe.
-template <class E>
+template <class S>
 __global__ void __launch_bounds__(threads)
-    solve_stream_kernel(Lower<E> triangle, int rows_at_once, bool refined, double* to) {
+    solve_stream_kernel(Lower<S> triangle, int rows_at_once, bool refined, double* to) {
+  using E = wide_e<S>;
   __shared__ E D[tile][tile + 1];
   const int at_once = tiles_before(stripes_of(rows_at_once), false);
   const std::int64_t triangle_number = blockIdx.x / at_once;
@@ -85,11 +87,10 @@ std::int64_t solve_stream_bytes(std::int64_t n, std::int64_t rows, bool refined)
 
 template <class T>
 void solve_stream_of(Uplo uplo, Op op, Diag diag, View<T> A, std::int64_t rows, bool refined, void* to, Queue& q) {
-  using E = device_t<T>;
   if (A.empty()) return;
-  if (is_complex<T> && op == Op::ConjTrans) fail(Status::internal_error, "solve_stream: conjugates no complex numbers");
   DeviceScope scope(q.device());
-  const Lower<E> triangle{block_of(A), is_reversed(uplo, op), op != Op::NoTrans, diag == Diag::Unit, 0};
+  const Lower<device_t<T>> triangle{block_of(A),         is_reversed(uplo, op), op != Op::NoTrans,
+                                    op == Op::ConjTrans, diag == Diag::Unit,    0};
   const std::int64_t last = (A.rows - 1) / rows, blocks = last * tiles_before(stripes_of(rows), false) +
                                                           tiles_before(stripes_of(A.rows - last * rows), false);
   solve_stream_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream_of(q)>>>(triangle, static_cast<int>(rows),
@@ -100,8 +101,7 @@ void solve_stream_of(Uplo uplo, Op op, Diag diag, View<T> A, std::int64_t rows, 
 #define INSTANTIATE(T)                                                           \
   template std::int64_t solve_stream_bytes<T>(std::int64_t, std::int64_t, bool); \
   template void solve_stream_of(Uplo, Op, Diag, View<T>, std::int64_t, bool, void*, Queue&);
-INSTANTIATE(double)
-INSTANTIATE(std::complex<double>)
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace devobj::cuda

@@ -1,5 +1,5 @@
-// The tiles of a triangle in double precision, real or complex, in the order in which a solve multiplies by them, and how
-// blocks get them: as a stream from device memory through a ring of shared memory.
+// The tiles of a triangle as numbers of double precision, real or complex, in the order in which a solve multiplies by them, and
+// how blocks get them: as a stream from device memory through a ring of shared memory.
 //
 //   +--+               For stripe after stripe of 32 rows: its tiles T of 32 x 32 left of the diagonal, then the inverse of
 //   |D |               the tile D on it. Where the solve refines with D, these are three: D^-1, D, and D^-1 once more.
@@ -10,6 +10,7 @@
 
 #include "kernels/cuda/exchange_solve_tiles.cuh"
 #include "kernels/cuda/pipeline.cuh"
+#include "kernels/cuda/reciprocal.cuh"
 
 namespace devobj::cuda::solve_stream {
 
@@ -66,12 +67,46 @@ __device__ void set_element(double* of_tile, int row, int col, E x) {
   if constexpr (is_device_complex<E>) to[half_doubles] = im(x);
 }
 
+/// Two warps with the same columns, each with a half of a stripe's rows.
+using Pair = exchange_solve_tiles::Team<2>;
+
 /// A tile's elements, for multiply_exactly.
 template <class E>
 struct Elements {
   const double* of_tile;
   __device__ E operator()(int row, int col) const { return element<E>(of_tile, row, col); }
 };
+
+/// By one warp: X = D^-1 X for `count` columns, of which column c begins at X[c], rows k0 ..., a lane with a row; x_k goes round by
+/// shuffle. D is in device memory.
+template <int count, class E, int pitch>
+__device__ __noinline__ void substitute(const double* D, bool unit, E (*X)[pitch], int k0) {
+  const int lane = threadIdx.x % warp_size;
+  E x[count];
+#pragma unroll
+  for (int c = 0; c < count; ++c) x[c] = X[c][k0 + lane];
+#pragma unroll 2
+  for (int row = 0; row < tile; ++row) {
+    const E d = element<E>(D, lane, row);
+    const Reciprocal<E> pivot(element<E>(D, row, row));
+#pragma unroll
+    for (int c = 0; c < count; ++c) {
+      E solved = shuffle(x[c], row);
+      if (!unit) solved = pivot.times(solved);
+      if (lane == row) x[c] = solved;
+      if (lane > row) x[c] = minus_product(x[c], d, solved);
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < count; ++c) X[c][k0 + lane] = x[c];
+}
+
+/// Whether a step of refinement by d has made x = x + d right: not where d is not well below x, or a number is not finite.
+template <class E>
+__device__ bool is_refined(E x, E d) {
+  constexpr double well_below = 0x1p-10;
+  return larger_part(d) <= well_below * larger_part(x) && isfinite(re(x)) && isfinite(im(x));
+}
 
 /// Of a block, all of whose threads take the chunks: the first `solving` warps, fewer than all, get them, the others
 /// help to bring them. On Hopper a warp waits for its chunk alone, which one thread has had copied; elsewhere the block does.

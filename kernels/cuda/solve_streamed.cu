@@ -34,7 +34,6 @@ struct Memory {
 template <int pairs>
 constexpr int threads_for = (2 * pairs + 1) * warp_size;
 
-using Pair = exchange_solve_tiles::Team<2>;
 /// The columns that a member loads and stores.
 constexpr int own_columns = warp_columns / 2;
 

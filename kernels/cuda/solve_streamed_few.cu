@@ -11,9 +11,8 @@
 // Tiles of complex numbers take so many registers that there are eight pairs, which have a second stripe each where there are more.
 #include <algorithm>
 
-#include "kernels/cuda/pipeline.cuh"
+#include "kernels/cuda/half_tiles.cuh"
 #include "kernels/cuda/shared_memory.hpp"
-#include "kernels/cuda/solve_stream.cuh"
 #include "kernels/cuda/solve_streamed_few.hpp"
 
 namespace devobj::cuda {
@@ -21,81 +20,11 @@ namespace {
 
 using namespace solve_stream;
 
-constexpr int columns_of_block = 8;
-using Pair = exchange_solve_tiles::Team<2>;
-
 template <class E, int stripes>
 struct Memory {
   // the stripe whose turn it is, and solved ones, negated; what is read side by side lies in other banks
-  E X[columns_of_block][stripes * tile + 4];
+  E X[block_columns][stripes * tile + 4];
   std::uint64_t solved[stripes];
-};
-
-/// A lane's elements of half a stripe.
-template <class E>
-struct HalfStripe {
-  double of[parts<E>][4] = {};
-  /// act(row of the half, column, element)
-  template <class Act>
-  __device__ void each(Act act) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      E x = from_parts<E>(of[0][e], of[parts<E> - 1][e]);
-      act(e / 2 * 8 + outer(), 2 * inner() + e % 2, x);
-      of[0][e] = re(x);
-      if constexpr (is_device_complex<E>) of[1][e] = im(x);
-    }
-  }
-};
-
-/// A lane's elements of the upper or lower half of a tile.
-template <class E>
-class HalfTile {
- public:
-  __device__ void load(const double* from) {
-#pragma unroll
-    for (int piece = 0; piece < pieces; ++piece) load(from, piece);
-  }
-  /// sums += its first `columns` columns times rows k0 ... of X, of which column c begins at X[c].
-  template <int columns, class Column>
-  __device__ void multiply(HalfStripe<E>& sums, const Column* X, int k0) const {
-#pragma unroll
-    for (int k = 0; k < columns; k += 8) multiply_by(sums, X, k0, k);
-  }
-  /// The same with all columns, each of which is one of `next` as soon as it has been multiplied.
-  template <class Column>
-  __device__ void multiply(HalfStripe<E>& sums, const Column* X, int k0, const double* next) {
-#pragma unroll
-    for (int k = 0; k < tile; k += 8) {
-      multiply_by(sums, X, k0, k);
-      load(next, k / 4);
-      load(next, k / 4 + 1);
-    }
-  }
-
- private:
-  __device__ void load(const double* from, int piece) {
-#pragma unroll
-    for (int part = 0; part < parts<E>; ++part)
-      of_[part][piece] = __ldg(reinterpret_cast<const double2*>(from + part * half_doubles) + piece * warp_size +
-                               threadIdx.x % warp_size);
-  }
-  template <class Column>
-  __device__ void multiply_by(HalfStripe<E>& sums, const Column* X, int k0, int k) const {
-    const E x = X[outer()][k0 + k + inner()], x_more = X[outer()][k0 + k + 4 + inner()];
-    const auto multiply = [&](double(&sum)[4], int part, double b, double b_more) {
-      const double2 a = of_[part][k / 4], more = of_[part][k / 4 + 1];
-      multiply_16x8x8(sum, a.x, a.y, more.x, more.y, b, b_more);
-    };
-    multiply(sums.of[0], 0, re(x), re(x_more));
-    if constexpr (is_device_complex<E>) {
-      multiply(sums.of[1], 0, im(x), im(x_more));
-      multiply(sums.of[0], 1, negated(im(x)), negated(im(x_more)));
-      multiply(sums.of[1], 1, re(x), re(x_more));
-    }
-  }
-  static constexpr int pieces = tile / 4;
-  double2 of_[parts<E>][pieces];
 };
 
 /// As many pairs of warps as there are stripes, at most `pairs`; each has up to `turns` stripes, one after the other. `by_rows`: B is given
@@ -113,7 +42,7 @@ __global__ void __launch_bounds__(2 * pairs * warp_size) solve_streamed_few_kern
   constexpr bool inverse_apart = !is_device_complex<E>;
   constexpr int tile_doubles = chunks<E> * chunk_doubles;
 
-  const std::int64_t first = blockIdx.x * std::int64_t(columns_of_block), columns = by_rows ? B.rows : B.cols;
+  const std::int64_t first = blockIdx.x * std::int64_t(block_columns), columns = by_rows ? B.rows : B.cols;
 #pragma unroll 1
   for (int turn = 0; turn < turns; ++turn) {
     const int stripe = turn * pairs + pair.number, k0 = stripe * tile, first_row = k0 + pair.member * half_rows;
@@ -151,7 +80,7 @@ __global__ void __launch_bounds__(2 * pairs * warp_size) solve_streamed_few_kern
         else
           D.template multiply<tile>(x, X, k0);
       } else {
-        constexpr int own = columns_of_block / 2;
+        constexpr int own = block_columns / 2;
         multiply_exactly<E>(Elements<E>{tiles + stripe * tile_doubles}, X + pair.member * own, own, k0);
         pair.meet();
         x.each([&](int i, int c, E& of) { of = X[c][first_row + i]; });
@@ -190,7 +119,7 @@ void launch(const double* L, int w, Block<E> B, Queue& q) {
   constexpr auto kernel = solve_streamed_few_kernel<E, pairs, turns, by_rows>;
   constexpr std::size_t bytes = sizeof(Memory<E, pairs * turns>);
   if constexpr (bytes > shared_memory_unasked) allow_shared_memory(kernel, q.device(), "solve_streamed");
-  const auto blocks = static_cast<unsigned>(ceil_div(by_rows ? B.rows : B.cols, std::int64_t(columns_of_block)));
+  const auto blocks = static_cast<unsigned>(ceil_div(by_rows ? B.rows : B.cols, std::int64_t(block_columns)));
   const int threads = 2 * std::min(stripes_of(w), pairs) * warp_size;
   kernel<<<blocks, static_cast<unsigned>(threads), bytes, stream_of(q)>>>(L, w, B);
 }

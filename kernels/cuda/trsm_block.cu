@@ -12,8 +12,8 @@
 // |D D^-1 - I| <= c eps |D| |D^-1|, then meets a vector that is small enough. Where d is not well below x, or a number is not
 // finite, the stripe is solved by substitution.
 #include "kernels/cuda/overlapped_launch.cuh"
-#include "kernels/cuda/reciprocal.cuh"
 #include "kernels/cuda/solve_stream.cuh"
+#include "kernels/cuda/trsm_block_few.hpp"
 
 namespace devobj::cuda {
 namespace {
@@ -36,33 +36,10 @@ struct Memory {
 template <int pairs>
 constexpr int threads_for = (2 * pairs + 1) * warp_size;
 
-using Pair = exchange_solve_tiles::Team<2>;
 /// The columns of which a member takes all rows where rows are not shared.
 constexpr int own_columns = warp_columns / 2;
 __device__ inline Column* own(const Pair& pair, Column* X) {
   return X + pair.member * own_columns;
-}
-
-/// By one warp: X = D^-1 X for its own columns, a lane with a row; x_k goes round by shuffle. D is in device memory.
-__device__ __noinline__ void substitute(const double* D, bool unit, Column* X, int k0) {
-  const int lane = threadIdx.x % warp_size;
-  E x[own_columns];
-#pragma unroll
-  for (int c = 0; c < own_columns; ++c) x[c] = X[c][k0 + lane];
-#pragma unroll 2
-  for (int row = 0; row < tile; ++row) {
-    const E d = element<E>(D, lane, row);
-    const Reciprocal<E> pivot(element<E>(D, row, row));
-#pragma unroll
-    for (int c = 0; c < own_columns; ++c) {
-      E solved = shuffle(x[c], row);
-      if (!unit) solved = pivot.times(solved);
-      if (lane == row) x[c] = solved;
-      if (lane > row) x[c] = minus_product(x[c], d, solved);
-    }
-  }
-#pragma unroll
-  for (int c = 0; c < own_columns; ++c) X[c][k0 + lane] = x[c];
 }
 
 /// A stripe by the stream's D^-1, D, D^-1; D is in device memory too. By all threads of the block.
@@ -92,12 +69,11 @@ __device__ inline void solve_stripe(Stream<stages>& stream, const Pair& pair, Co
   });
   pair.meet();
   correction.add<true>(stream, true, X, k0);
-  constexpr E well_below = 0x1p-10;
   bool good = true;
   n = 0;
   correction.each([&](int, int, E d) {
     x[n] += d;
-    good = good && fabs(d) <= well_below * fabs(x[n]) && isfinite(x[n]);
+    good = good && is_refined(x[n], d);
     ++n;
   });
   good = pair.all(good);
@@ -108,7 +84,7 @@ __device__ inline void solve_stripe(Stream<stages>& stream, const Pair& pair, Co
   });
   pair.meet();
   if (good) return;
-  substitute(D, unit, own(pair, X), k0);
+  substitute<own_columns>(D, unit, own(pair, X), k0);
   pair.meet();
 }
 
@@ -175,17 +151,29 @@ bool launch(const double* triangle, bool reversed, bool unit, Block<E> B, bool e
   return true;
 }
 
+// Columns up to which trsm_block_few is faster: its blocks have eight, and all multiprocessors of an H200 one block.
+constexpr std::int64_t few_columns = 8 * 132;
+
 }  // namespace
 
-void trsm_block(Uplo uplo, Op op, Diag diag, const void* triangle, View<double> B, Queue& q, bool early) {
+template <class T>
+void trsm_block(Uplo uplo, Op op, Diag diag, const void* triangle, View<T> B, Queue& q, bool early) {
   if (B.empty()) return;
   DeviceScope scope(q.device());
   const auto* const of_A = static_cast<const double*>(triangle);
   const bool reversed = is_reversed(uplo, op), unit = diag == Diag::Unit;
-  // As many columns to a block as let each multiprocessor have one.
-  if (B.cols > 4096 && launch<4>(of_A, reversed, unit, block_of(B), early, q)) return;
-  if (B.cols > 2048 && launch<2>(of_A, reversed, unit, block_of(B), early, q)) return;
-  launch<1>(of_A, reversed, unit, block_of(B), early, q);
+  if constexpr (std::is_same_v<T, double>)
+    if (B.cols > few_columns) {
+      // As many columns to a block as let each multiprocessor have one.
+      if (B.cols > 4096 && launch<4>(of_A, reversed, unit, block_of(B), early, q)) return;
+      if (B.cols > 2048 && launch<2>(of_A, reversed, unit, block_of(B), early, q)) return;
+      if (launch<1>(of_A, reversed, unit, block_of(B), early, q)) return;
+    }
+  trsm_block_few(of_A, reversed, unit, block_of(B), early, q);
 }
+
+#define INSTANTIATE(T) template void trsm_block(Uplo, Op, Diag, const void*, View<T>, Queue&, bool);
+DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace devobj::cuda
