@@ -97,13 +97,18 @@ class ProductsByParts {
       }
     return {};
   }
-  /// For triangles of order n and so many right-hand sides.
+  /// For triangles of order n and so many right-hand sides. `beside` gets so many bytes of the workspace that the products leave alone.
   template <class T>
-  static ProductsByParts for_triangles(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q) {
+  static ProductsByParts for_triangles(Math math, std::int64_t n, std::int64_t right_hand_sides, Queue& q,
+                                       std::int64_t bytes_beside = 0, void** beside = nullptr) {
     const std::int64_t rest = n - by_parts_triangle;
     if constexpr (cuda_built)
-      if (pays<T>(math, rest, right_hand_sides, q))
-        return ProductsByParts(q.workspace(bytes<T>(rest, right_hand_sides, by_parts_triangle)));
+      if (pays<T>(math, rest, right_hand_sides, q)) {
+        const std::size_t own = (bytes<T>(rest, right_hand_sides, by_parts_triangle) + 255) / 256 * 256;
+        auto* const memory = static_cast<unsigned char*>(q.workspace(own + static_cast<std::size_t>(bytes_beside)));
+        if (beside != nullptr) *beside = memory + own;
+        return ProductsByParts(memory);
+      }
     return {};
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <type_traits>
 
 #include "devobj/blas.hpp"
@@ -31,18 +32,23 @@ bool few_pay(std::int64_t n, std::int64_t right_hand_sides) {
   return i < std::size(few_least<T>) && n >= few_least<T>[i];
 }
 
+/// Of so many rows, a multiple of trsm_block_rows but for a triangle's last.
 template <class T>
 std::int64_t stream_bytes(std::int64_t n) {
   return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
 }
-/// Right-hand sides up to which a triangle is solved by halves down to those that trsm_block takes, where no other products are faster. (In
-/// double precision: any number.)
-constexpr std::int64_t streamed_most = 3000;
-/// Of complex<double> with more: rows of a triangle that BLAS's trsm solves as a whole, and right-hand sides from which halves are
-/// faster.
-constexpr std::int64_t complex_least = 1024, complex_least_columns = 4096;
+/// Right-hand sides up to which triangles of trsm_block_rows rows are solved by trsm_block: real ones always, and those of single
+/// precision only where the GPU has units enough for it.
+template <class T>
+constexpr std::int64_t streamed_most = std::numeric_limits<std::int64_t>::max();
+template <>
+constexpr std::int64_t streamed_most<std::complex<float>> = 4000;
+template <>
+constexpr std::int64_t streamed_most<std::complex<double>> = 6000;
+/// Of complex<double> with more: rows of a triangle that BLAS's trsm solves as a whole.
+constexpr std::int64_t complex_least = 1024;
 /// And right-hand sides, and rows of a part of the solution and of what it changes, from which the product of both is faster by
-/// gemm_residues; with few of them from so many rows on. (Not of real numbers.)
+/// gemm_residues; up to streamed_most of them from so many rows on. (Not of real numbers.)
 constexpr std::int64_t residues_columns = 2048, residues_rows = 768, residues_least = 8000;
 
 /// Rows of the half of a triangle that is solved first: whole triangles of so many rows, which are not halved.
@@ -50,9 +56,14 @@ std::int64_t first_half(std::int64_t n, std::int64_t rows) {
   return (n / 2 + rows - 1) / rows * rows;
 }
 template <class T>
+bool streams_pay(std::int64_t right_hand_sides, const Queue& q) {
+  return right_hand_sides <= streamed_most<T> &&
+         (std::is_same_v<real_t<T>, double> || cuda::solves_single_in_double(q.device()));
+}
+template <class T>
 bool residues_pay(Math math, std::int64_t n, std::int64_t right_hand_sides, const Queue& q) {
   return cuda_built && std::is_same_v<T, std::complex<double>> &&
-         right_hand_sides >= (n < residues_least ? streamed_most + 1 : residues_columns) &&
+         right_hand_sides >= (n < residues_least ? streamed_most<T> + 1 : residues_columns) &&
          n - first_half(n, complex_least) >= residues_rows && residues_usable(math, q);
 }
 /// The bytes of gemm_residues's workspace for the product of the halves of n rows, and of halves of halves.
@@ -84,10 +95,14 @@ TriangleSolver<T>::TriangleSolver(Math math, std::int64_t n, std::int64_t right_
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory) throw;  // plain products will do
     }
-  parts_ = ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q);
   if constexpr (cuda_built)
-    if (q.on_cuda() && !parts_ && (std::is_same_v<T, double> || right_hand_sides <= streamed_most))
-      streams_ = q.workspace(static_cast<std::size_t>(stream_bytes<T>(n)));
+    if (q.on_cuda()) {
+      const bool streamed = streams_pay<T>(right_hand_sides, q);
+      const std::int64_t bytes = streamed ? stream_bytes<T>(n) : 0;
+      void* beside = nullptr;
+      parts_ = ProductsByParts::for_triangles<T>(math, n, right_hand_sides, q, bytes, &beside);
+      if (streamed) streams_ = parts_ ? beside : q.workspace(static_cast<std::size_t>(bytes));
+    }
 }
 
 /// C -= op(A) B
@@ -108,8 +123,7 @@ void TriangleSolver<T>::solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, Vi
   if constexpr (cuda_built)
     if (q.on_cuda()) {
       const bool streamed = streams != nullptr;
-      const bool by_halves = streamed || residues_ != nullptr ||
-                             (std::is_same_v<T, std::complex<double>> && B.cols >= complex_least_columns);
+      const bool by_halves = streamed || std::is_same_v<T, std::complex<double>>;
       const std::int64_t n = A.rows, rows = streamed ? cuda::trsm_block_rows : complex_least,
                          half = first_half(n, rows);
       if (by_halves && n > rows) {
@@ -117,7 +131,7 @@ void TriangleSolver<T>::solve_plainly(Uplo uplo, Op op, Diag diag, View<T> A, Vi
         const Range first = downwards ? Range{0, half} : Range{n - half, n},
                     rest = downwards ? Range{half, n} : Range{0, n - half}, columns{0, B.cols};
         solve_plainly(uplo, op, diag, A(first, first), B(first, columns), q, streams);
-        if (streamed) streams += half / rows * stream_bytes<T>(rows);
+        if (streamed) streams += stream_bytes<T>(half);
         subtract(op, op == Op::NoTrans ? A(rest, first) : A(first, rest), B(first, columns), B(rest, columns), q);
         return solve_plainly(uplo, op, diag, A(rest, rest), B(rest, columns), q, streams);
       }
@@ -142,7 +156,7 @@ void TriangleSolver<T>::solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B,
         cuda::trsm_few(uplo, op, diag, A, B({0, B.rows}, {j, std::min(j + cuda::trsm_few_max, B.cols)}), few_, q);
       return;
     }
-  const auto* const streams = static_cast<const unsigned char*>(streams_);
+  const auto* streams = static_cast<const unsigned char*>(streams_);
   if constexpr (cuda_built)
     if (streams != nullptr) cuda::solve_stream_of(uplo, op, diag, A, cuda::trsm_block_rows, true, streams_, q);
   const bool downwards = (uplo == Uplo::Lower) == (op == Op::NoTrans);
@@ -155,6 +169,7 @@ void TriangleSolver<T>::solve(Uplo uplo, Op op, Diag diag, View<T> A, View<T> B,
     else
       K.begin = rest.end = left.end - by_parts_triangle;
     solve_plainly(uplo, op, diag, A(K, K), B(K, columns), q, streams);
+    if (streams != nullptr) streams += stream_bytes<T>(by_parts_triangle);
     // B(rest) -= op(A)(rest, K) B(K)
     const bool plain = op == Op::NoTrans;
     parts_.add(op, Op::NoTrans, -1, plain ? A(rest, K) : A(K, rest), B(K, columns), B(rest, columns), Side::Right, q);

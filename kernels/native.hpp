@@ -228,6 +228,8 @@ void solve_streamed(const void* stream, View<T> B, bool B_by_rows, Queue& q);
 inline constexpr std::int64_t trsm_block_rows = 256;
 template <class T>
 void trsm_block(Uplo uplo, Op op, Diag diag, const void* stream, View<T> B, Queue& q, bool early = false);
+/// Whether the GPU has so many units for double precision as to solve single precision by them. (trsm_block)
+bool solves_single_in_double(int device);
 
 /// Multiprocessors that a product leaves to kernels on other queues: as many as `count`, but a quarter of all at most; those whose
 /// numbers are in `places`, lu_panel_places of them in device memory, first, so that a panel that was there can be there again.

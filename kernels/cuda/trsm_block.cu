@@ -172,6 +172,12 @@ void trsm_block(Uplo uplo, Op op, Diag diag, const void* triangle, View<T> B, Qu
   trsm_block_few(of_A, reversed, unit, block_of(B), early, q);
 }
 
+bool solves_single_in_double(int device) {
+  int ratio = 0;
+  check(cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device), "trsm_block");
+  return ratio <= 2;
+}
+
 #define INSTANTIATE(T) template void trsm_block(Uplo, Op, Diag, const void*, View<T>, Queue&, bool);
 DEVOBJ_FOR_EACH_SCALAR(INSTANTIATE)
 #undef INSTANTIATE
