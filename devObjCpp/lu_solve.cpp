@@ -8,12 +8,19 @@
 #include "triangles.hpp"
 
 namespace devobj {
+namespace {
+
+template <class T>
+void solve_both(const TriangleSolver<T>& triangles, View<T> LU, View<T> B, Queue& q) {
+  triangles.solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q);
+  triangles.solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q);
+}
+
+}  // namespace
 
 template <class T>
 void solve_triangles(View<T> LU, View<T> B, Math math, Queue& q) {
-  const TriangleSolver<T> triangles(math, LU.rows, B.cols, q);
-  triangles.solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q);
-  triangles.solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q);
+  solve_both(TriangleSolver<T>(math, LU.rows, B.cols, q), LU, B, q);
 }
 
 template <class T>
@@ -33,8 +40,7 @@ void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOp
   if (op == Op::NoTrans) {
     // X = U^-1 L^-1 P B
     laswp(B, 0, n, pivots, true, q);
-    triangles.solve(Uplo::Lower, Op::NoTrans, Diag::Unit, LU, B, q);
-    triangles.solve(Uplo::Upper, Op::NoTrans, Diag::NonUnit, LU, B, q);
+    solve_both(triangles, LU, B, q);
   } else {
     // X = P^T L^-T U^-T B
     triangles.solve(Uplo::Upper, op, Diag::NonUnit, LU, B, q);

@@ -1,5 +1,6 @@
 // BLAS level 3: values against plain products in long double, every letter, empty sums, zero factors, NaN, parts that
 // must not be read or written, errors.
+#include "failing_allocations.hpp"
 #include "testing.hpp"
 
 namespace devobj::test {
@@ -248,6 +249,21 @@ Dense<T> triangular_matrix(std::int64_t n, Uplo uplo, Diag diag, std::uint32_t s
   return a;
 }
 
+template <class Full, class M>
+auto product_with(Side side, const Full& full, const M& B) {
+  return side == Side::Left ? multiply(full, B) : multiply(B, full);
+}
+/// |op(A) X - alpha B| <= (k + 4) eps (|op(A)| |X| + |alpha| |B|), op(A) = `full` of order k; from the right likewise.
+template <class T, class Full>
+void expect_trsm_solves(Side side, const Full& full, const Dense<T>& X, T alpha, const Dense<T>& B) {
+  const auto x = widen(X), b = widen(B);
+  const auto residual = combine(wide_t<T>(1), product_with(side, full, x), wide_t<T>(-wide(alpha)), b);
+  const auto bound = times(rounding<T>(full.rows()), combine(Wide(1), product_with(side, absolute(full), absolute(x)),
+                                                             std::abs(wide(alpha)), absolute(b)));
+  for (std::int64_t e = 0; e < residual.size(); ++e)
+    EXPECT_LE(std::abs(residual[e]), bound[e]) << "trsm, element " << e;
+}
+
 TEST_P(Blas3, TrmmAndTrsm) {
   with_type([&]<class T>(T) {
     for (auto [m, n] :
@@ -261,23 +277,15 @@ TEST_P(Blas3, TrmmAndTrsm) {
                 const std::int64_t k = side == Side::Left ? m : n;
                 const auto a = triangular_matrix<T>(k, uplo, diag, 13), b = random<T>(m, n, 14);
                 const auto full = op_of(op, triangle(uplo, diag, widen(a)));
-                const auto times_full = [&](const auto& factor, const auto& B) {
-                  return side == Side::Left ? multiply(factor, B) : multiply(B, factor);
-                };
                 Padded<T> A(a, q()), B(b, q()), X(b, q());
                 trmm<T>(side, uplo, op, diag, alpha, A, B, q());
-                expect_close(
-                    B.read("B"), combine(wide(alpha), times_full(full, widen(b)), wide_t<T>(0), widen(b)),
-                    times(rounding<T>(k) * std::abs(wide(alpha)), times_full(absolute(full), absolute(widen(b)))),
-                    "trmm");
-                // |op(A) X - alpha B| <= (k + 4) eps (|op(A)| |X| + |alpha| |B|)
+                expect_close(B.read("B"),
+                             combine(wide(alpha), product_with(side, full, widen(b)), wide_t<T>(0), widen(b)),
+                             times(rounding<T>(k) * std::abs(wide(alpha)),
+                                   product_with(side, absolute(full), absolute(widen(b)))),
+                             "trmm");
                 trsm<T>(side, uplo, op, diag, alpha, A, X, q());
-                const auto x = widen(X.read("X"));
-                const auto residual = combine(wide_t<T>(1), times_full(full, x), wide_t<T>(-wide(alpha)), widen(b));
-                const auto bound = times(rounding<T>(k), combine(Wide(1), times_full(absolute(full), absolute(x)),
-                                                                 std::abs(wide(alpha)), absolute(widen(b))));
-                for (std::int64_t e = 0; e < residual.size(); ++e)
-                  EXPECT_LE(std::abs(residual[e]), bound[e]) << "trsm, element " << e;
+                expect_trsm_solves<T>(side, full, X.read("X"), alpha, b);
                 expect_same(A.read("A"), a, "A");
               }
   });
@@ -295,16 +303,25 @@ TEST_P(Blas3, TrsmOfLargeTriangles) {
             const auto a = triangular_matrix<T>(m, uplo, diag, 23), b = random<T>(m, n, 24);
             Padded<T> A(a, q()), X(b, q());
             trsm<T>(Side::Left, uplo, op, diag, alpha, A, X, q());
-            const auto full = op_of(op, triangle(uplo, diag, widen(a)));
-            const auto x = widen(X.read("X"));
-            // |op(A) X - alpha B| <= (m + 4) eps (|op(A)| |X| + |alpha| |B|)
-            const auto residual = combine(wide_t<T>(1), multiply(full, x), wide_t<T>(-wide(alpha)), widen(b));
-            const auto bound = times(rounding<T>(m), combine(Wide(1), multiply(absolute(full), absolute(x)),
-                                                             std::abs(wide(alpha)), absolute(widen(b))));
-            for (std::int64_t e = 0; e < residual.size(); ++e)
-              EXPECT_LE(std::abs(residual[e]), bound[e]) << "element " << e;
+            expect_trsm_solves<T>(Side::Left, op_of(op, triangle(uplo, diag, widen(a))), X.read("X"), alpha, b);
             expect_same(A.read("A"), a, "A");
           }
+  });
+}
+
+/// On a GPU trsm has workspace: without it B is not even multiplied by alpha.
+TEST_P(Blas3, TrsmOutOfMemoryLeavesB) {
+  with_type([&]<class T>(T) {
+    const std::int64_t m = 700;
+    for (const std::int64_t n : {1, 3, 30}) {
+      const auto a = triangular_matrix<T>(m, Uplo::Upper, Diag::NonUnit, 25), b = random<T>(m, n, 26);
+      Queue fresh(q().on_cuda() ? Backend::cuda : Backend::host);
+      Padded<T> A(a, fresh), B(b, fresh);
+      const int failures = fail_each_allocation(
+          [&] { trsm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, make<T>(2), A, B, fresh); },
+          [&] { expect_same(B.read("B"), b, "B"); });
+      EXPECT_EQ(failures > 0, q().on_cuda()) << n;
+    }
   });
 }
 

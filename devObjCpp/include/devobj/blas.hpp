@@ -39,7 +39,7 @@ template <class T> void geru(scalar<T> alpha, View<T> x, View<T> y, View<T> A, Q
 template <class T> void gerc(scalar<T> alpha, View<T> x, View<T> y, View<T> A, Queue& q);
 /// x = op(A) x, A triangular
 template <class T> void trmv(Uplo uplo, Op op, Diag diag, View<T> A, View<T> x, Queue& q);
-/// x = op(A)^-1 x, A triangular
+/// x = op(A)^-1 x, A triangular. On a GPU: workspace as in getrs.
 template <class T> void trsv(Uplo uplo, Op op, Diag diag, View<T> A, View<T> x, Queue& q);
 
 // ---- level 3 ----
@@ -61,7 +61,7 @@ void herk(Uplo uplo, Op op, real_t<T> alpha, View<T> A, real_t<T> beta, View<T> 
 /// B = alpha op(A) B (Left) or alpha B op(A) (Right), A triangular
 template <class T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, scalar<T> alpha, View<T> A, View<T> B, Queue& q);
-/// B = alpha op(A)^-1 B (Left) or alpha B op(A)^-1 (Right), A triangular
+/// B = alpha op(A)^-1 B (Left) or alpha B op(A)^-1 (Right), A triangular. From the left on a GPU: workspace as in getrs.
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, scalar<T> alpha, View<T> A, View<T> B, Queue& q);
 

@@ -30,8 +30,9 @@ template <class T>
 void getrf(View<T> A, View<std::int32_t> ipiv, View<std::int32_t> info, Queue& q, LuOptions options = {});
 
 /// op(A) X = B with the factors from getrf; B (n x nrhs) is overwritten by X. Does not wait. LAPACK's getrs. Of the options
-/// `math` counts (on a GPU, float, many right-hand sides: workspace O((n + nrhs) 512), double: 128 n numbers, complex<double> with
-/// 2048 right-hand sides or more: 66 KiB for each of n / 2 + nrhs, if there is as much; it stays with the queue).
+/// `math` counts. Workspace on a GPU: 208 n numbers, double or complex<double> (few right-hand sides: 4 n); float with 2048 right-hand
+/// sides or more besides O((n + nrhs) 512), complex<double> instead 66 KiB for each of n / 2 + nrhs, if there is as much. It stays with
+/// the queue.
 template <class T>
 void getrs(Op op, View<T> LU, View<std::int32_t> ipiv, View<T> B, Queue& q, LuOptions options = {});
 
