@@ -151,8 +151,8 @@ bool launch(const double* triangle, bool reversed, bool unit, Block<E> B, bool e
   return true;
 }
 
-// Columns up to which trsm_block_few is faster: its blocks have eight, and all multiprocessors of an H200 one block.
-constexpr std::int64_t few_columns = 8 * 132;
+// Columns up to which trsm_block_few is faster: its blocks have eight, and all multiprocessors of an H200 two of them in turn.
+constexpr std::int64_t few_columns = 2 * 8 * 132;
 
 }  // namespace
 
@@ -166,8 +166,7 @@ void trsm_block(Uplo uplo, Op op, Diag diag, const void* triangle, View<T> B, Qu
     if (B.cols > few_columns) {
       // As many columns to a block as let each multiprocessor have one.
       if (B.cols > 4096 && launch<4>(of_A, reversed, unit, block_of(B), early, q)) return;
-      if (B.cols > 2048 && launch<2>(of_A, reversed, unit, block_of(B), early, q)) return;
-      if (launch<1>(of_A, reversed, unit, block_of(B), early, q)) return;
+      if (launch<2>(of_A, reversed, unit, block_of(B), early, q)) return;
     }
   trsm_block_few(of_A, reversed, unit, block_of(B), early, q);
 }
