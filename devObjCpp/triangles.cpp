@@ -35,7 +35,10 @@ bool few_pay(std::int64_t n, std::int64_t right_hand_sides) {
 /// Of so many rows, a multiple of trsm_block_rows but for a triangle's last.
 template <class T>
 std::int64_t stream_bytes(std::int64_t n) {
-  return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
+  if constexpr (cuda_built)
+    return cuda::solve_stream_bytes<T>(n, cuda::trsm_block_rows, true);
+  else
+    return 0;
 }
 /// Right-hand sides up to which triangles of trsm_block_rows rows are solved by trsm_block: real ones always, and those of single
 /// precision only where the GPU has units enough for it.
