@@ -66,7 +66,7 @@ bool streams_pay(std::int64_t right_hand_sides, const Queue& q) {
 template <class T>
 bool residues_pay(Math math, std::int64_t n, std::int64_t right_hand_sides, const Queue& q) {
   return cuda_built && std::is_same_v<T, std::complex<double>> &&
-         right_hand_sides >= (n < residues_least ? streamed_most<T> + 1 : residues_columns) &&
+         (n < residues_least ? right_hand_sides > streamed_most<T> : right_hand_sides >= residues_columns) &&
          n - first_half(n, complex_least) >= residues_rows && residues_usable(math, q);
 }
 /// The bytes of gemm_residues's workspace for the product of the halves of n rows, and of halves of halves.
