@@ -6,10 +6,10 @@
 #include "blas_checks.hpp"
 #include "devobj/blas.hpp"
 #include "devobj/mixed.hpp"
-#include "triangles.hpp"
 #include "mixed_support.hpp"
 #include "qr_dependence.hpp"
 #include "qr_orthogonal.hpp"
+#include "triangles.hpp"
 
 namespace devobj {
 namespace {

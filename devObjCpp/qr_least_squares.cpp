@@ -6,10 +6,10 @@
 #include "devobj/blas.hpp"
 #include "devobj/matrix.hpp"
 #include "devobj/qr.hpp"
-#include "triangles.hpp"
 #include "power_scaling.hpp"
 #include "qr_dependence.hpp"
 #include "qr_orthogonal.hpp"
+#include "triangles.hpp"
 
 namespace devobj {
 

@@ -8,8 +8,7 @@
 //   +--+--+      +---------+   by substitution where d is not well below x (trsm_block). Four products of tiles are left
 //                              between a stripe and the next.
 //
-// Single precision is solved in double precision: tensor cores have as many products for it, and one rounding is all that a stripe
-// brings to its element.
+// Single precision is solved in double precision, which takes no longer on tensor cores: a solution is rounded once.
 #include "kernels/cuda/half_tiles.cuh"
 #include "kernels/cuda/overlapped_launch.cuh"
 #include "kernels/cuda/trsm_block_few.hpp"
@@ -77,37 +76,39 @@ __global__ void __launch_bounds__(2 * pairs * warp_size)
       D.template multiply<tile>(sums, columns, first);
   };
   const auto solve = [&] {
-    const auto each_row = [&](HalfStripe<E>& s, auto act) {
-      s.each([&](int i, int c, E& x) { act(of_x[c][pair.member * half_rows + i], X[c][first_row + i], x); });
+    // act(the element's place in x, its place in X, element)
+    const auto each_place = [&](HalfStripe<E>& s, auto act) {
+      s.each(
+          [&](int i, int c, E& element) { act(of_x[c][pair.member * half_rows + i], X[c][first_row + i], element); });
     };
-    each_row(left, [](E&, E& at, E b) { at = b; });
+    each_place(left, [](E&, E& in_X, E b) { in_X = b; });
     pair.meet();
     HalfStripe<E> x, of_D, d;
     multiply(inverse_at, x, X, k0);
-    each_row(x, [](E& at, E&, E of) { at = of; });
+    each_place(x, [](E& in_x, E&, E element) { in_x = element; });
     pair.meet();
     multiply(diagonal_at, of_D, of_x, 0);
-    each_row(of_D, [](E&, E& at, E of) { at = sum(at, negative(of)); });
+    each_place(of_D, [](E&, E& in_X, E product) { in_X = sum(in_X, negative(product)); });
     pair.meet();
     multiply(last, d, X, k0);
     bool good = true;
-    each_row(d, [&](E& of_x, E&, E& of) {
-      const E corrected = sum(of_x, of);
-      good = good && is_refined(corrected, of);
-      of = corrected;
+    each_place(d, [&](E& in_x, E&, E& element) {
+      const E corrected = sum(in_x, element);
+      good = good && is_refined(corrected, element);
+      element = corrected;
     });
     if (!pair.all(good)) {
-      each_row(left, [](E&, E& at, E b) { at = b; });
+      each_place(left, [](E&, E& in_X, E b) { in_X = b; });
       pair.meet();
       constexpr int own = block_columns / 2;
       substitute<own>(tiles + diagonal_at * tile_doubles, unit, X + pair.member * own, k0);
       pair.meet();
-      each_row(d, [](E&, E& at, E& of) { of = at; });
+      each_place(d, [](E&, E& in_X, E& element) { element = in_X; });
     }
-    each_row(d, [](E&, E& at, E of) { at = negative(of); });
+    each_place(d, [](E&, E& in_X, E element) { in_X = negative(element); });
     barrier_arrive(shared_address(memory.solved + stripe));
-    each(d, [](bool there, S* to, E of) {
-      if (there) *to = narrowed<S>(of);
+    each(d, [](bool there, S* to, E element) {
+      if (there) *to = narrowed<S>(element);
     });
   };
   const auto subtract = [&](int q) {

@@ -291,7 +291,7 @@ TEST_P(Blas3, TrmmAndTrsm) {
   });
 }
 
-/// On a GPU few columns have a kernel of their own, and many in double precision are solved by halves.
+/// On a GPU few columns have a kernel of their own, and more are solved by halves.
 TEST_P(Blas3, TrsmOfLargeTriangles) {
   with_type([&]<class T>(T) {
     for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{520, 1}, {577, 3}, {577, 30}, {300, 30}})

@@ -69,7 +69,7 @@ TEST_P(LuSolve, GetrsForEveryOpAndNumberOfRightHandSides) {
 TEST_P(LuSolve, FewRightHandSides) {
   with_type([&]<class T>(T) {
     std::map<std::int64_t, std::vector<std::int64_t>> right_hand_sides = {
-        {128, {1}}, {129, {1}}, {385, {3}}, {513, {1, 2, 4, 5}}, {1111, {1, 3, 9}}};
+        {128, {1}}, {129, {1}}, {385, {3}}, {512, {1}}, {513, {1, 2, 4, 5, 8, 9}}, {640, {1}}, {1111, {1, 3, 9}}};
     if (type() == Type::complex) right_hand_sides[1400] = {7};
     for (const auto& [n, numbers] : right_hand_sides) {
       const Dense<T> A = random<T>(n, n, std::uint32_t(n));
